@@ -6,6 +6,8 @@ use std::sync::{Arc, Once};
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::{self, ArenaAgent, ArenaAgentServer};
+use crate::arena::a2a_tasks::PgTaskStore;
 use crate::arena::{Arena, Pace};
 use crate::config::Config;
 use crate::dataset::{DatasetCache, DatasetExport};
@@ -52,6 +54,9 @@ pub struct AppInner {
     pub turntables: Turntables,
     pub unpacked_grids: UnpackedGrids,
     pub dataset: DatasetCache,
+    /// Buildoff as an agent, and its card.
+    pub agent: ArenaAgentServer,
+    pub agent_card: String,
     /// Cancelled when the server shuts down, for responses that would not end by themselves.
     pub shutdown: CancellationToken,
 }
@@ -91,12 +96,20 @@ impl App {
             source: config.public_url.clone(),
             license: config.dataset_license.clone(),
         };
+        let agent = ArenaAgent {
+            settings: config.arena.clone(),
+            check_max_bytes: config.check_max_bytes,
+            work: work.clone(),
+        };
+        let agent_card = agent::card(&config.site_url(), config.card_url.as_deref()).write();
         let shutdown = CancellationToken::new();
         Ok(Self(Arc::new(AppInner {
             sandbox_queue: SandboxQueue::new(config.sandbox.max_concurrent),
             worker: Worker::new(pool.clone(), work.clone(), Arc::clone(&config), providers),
             person_checks: PersonChecks::new(pool.clone(), &config.person_check)?,
             dataset: DatasetCache::new(dataset, pool.clone(), config.data_dir.clone()),
+            agent: ArenaAgentServer::new(agent, PgTaskStore::new(pool.clone())),
+            agent_card: agent_card.get().to_owned(),
             config,
             database_health: DatabaseHealth::default(),
             sessions: Sessions::new(pool.clone()),

@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 pub use self::budget_alarms::watch_budgets;
 use crate::app::App;
-use crate::arena::{alarms, builds, cleanup, drafts, leaderboard, lent_keys, person_checks};
+use crate::arena::{a2a_tasks, alarms, builds, cleanup, drafts, leaderboard, lent_keys, person_checks};
 use crate::work::WorkClient;
 use voxel::codec::{self, CompressionLevel};
 
@@ -121,7 +121,8 @@ async fn purge_expired(app: App) {
             lent_keys::purge(&app.pool),
             app.sessions.purge(),
             drafts::purge(&app.pool),
-            person_checks::purge(&app.pool)
+            person_checks::purge(&app.pool),
+            a2a_tasks::purge(&app.pool)
         ) && !app.database_health.note(&error)
         {
             tracing::warn!(%error, "expired rows could not be removed");

@@ -10,7 +10,7 @@ mod sandbox;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -44,6 +44,8 @@ pub struct Config {
     /// A folder with files that replace built-in ones.
     pub data_dir: Option<PathBuf>,
     pub bind: SocketAddr,
+    /// The address that the agent's card names, if it is not that of the site.
+    pub card_url: Option<String>,
     /// Where the metrics are, if not at `bind`.
     pub metrics_bind: Option<SocketAddr>,
     pub logging: LoggingConfig,
@@ -103,6 +105,19 @@ pub struct GenerationConfig {
     pub stop_wait: Duration,
 }
 
+/// Where the command line says that the server listens. What it leaves open is as BIND and PORT say.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ListenAt {
+    pub host: Option<IpAddr>,
+    pub port: Option<u16>,
+}
+
+impl ListenAt {
+    fn instead_of(self, bind: SocketAddr) -> SocketAddr {
+        SocketAddr::new(self.host.unwrap_or(bind.ip()), self.port.unwrap_or(bind.port()))
+    }
+}
+
 pub struct LoggingConfig {
     pub filter: Targets,
     pub format: LogFormat,
@@ -122,6 +137,11 @@ impl Config {
         Self::from_lookup(process_env()?)
     }
 
+    /// Like [`Self::load`], where the command line names another address to listen at.
+    pub fn load_at(place: ListenAt) -> Result<Self, ConfigError> {
+        Self::from_lookup_at(process_env()?, place)
+    }
+
     /// Reads only the largest size of an import, for commands that need nothing else.
     pub fn load_import_max_bytes() -> Result<usize, ConfigError> {
         let mut read = EnvReader::new(process_env()?);
@@ -131,10 +151,17 @@ impl Config {
 
     /// Reads variables from any source.
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
+        Self::from_lookup_at(lookup, ListenAt::default())
+    }
+
+    fn from_lookup_at(
+        lookup: impl Fn(&str) -> Option<OsString>,
+        place: ListenAt,
+    ) -> Result<Self, ConfigError> {
         let mut read = EnvReader::new(lookup);
         let data_dir = read.path("DATA_DIR").or_else(|| db::default_data_dir().ok());
         let catalog = read.catalog(data_dir.as_deref());
-        let bind = read.bind();
+        let bind = place.instead_of(read.bind());
         let trusted_proxies = read.trusted_proxies();
         let public_url = read.parse("PUBLIC_URL", "an address such as https://buildoff.example", origin);
         let is_private = bind.ip().is_loopback() && public_url.is_none() && trusted_proxies.is_empty();
@@ -148,6 +175,7 @@ impl Config {
             data_dir,
             admin_token: read.admin_token(is_private),
             bind,
+            card_url: None,
             metrics_bind: read.metrics_bind(),
             logging: LoggingConfig { filter: read.log_filter(), format: read.log_format() },
             check_max_bytes: read.mebibytes("CHECK_MAX_MIB", 32, 2048),
@@ -174,11 +202,27 @@ impl Config {
     }
 }
 
+/// The address at which this machine reaches a listener.
+pub fn local_url(mut address: SocketAddr) -> String {
+    if address.ip().is_unspecified() {
+        address.set_ip(match address {
+            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    format!("http://{address}")
+}
+
 impl Config {
     /// Whether visitors reach the site over TLS.
     pub fn is_https(&self) -> bool {
         let scheme = self.public_url.as_ref().and_then(|url| url.get(..6));
         scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:"))
+    }
+
+    /// The address of the site as other machines and its own card know it, without a trailing slash.
+    pub fn site_url(&self) -> String {
+        self.public_url.clone().unwrap_or_else(|| local_url(self.bind))
     }
 
     /// What somebody who starts a server should think about. None of it is wrong.

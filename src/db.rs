@@ -124,7 +124,8 @@ pub async fn name(pool: &PgPool) -> sqlx::Result<String> {
 }
 
 /// The tables that [`empty`] empties: all but `installation`. The database may hold others, which are left alone.
-pub const TABLES: [&str; 33] = [
+pub const TABLES: [&str; 34] = [
+    "a2a_tasks",
     "answer_parts",
     "attempts",
     "audit",

@@ -1,5 +1,6 @@
 //! Buildoff: a voxel build arena. `ARCHITECTURE.md` describes its modules.
 
+pub mod agent;
 pub mod app;
 pub mod arena;
 pub mod background;

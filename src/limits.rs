@@ -40,6 +40,10 @@ pub enum LimitedAction {
     Turntable,
     /// To download the dataset, or a part of it.
     Dataset,
+    /// To send a request over the A2A protocol, such as one that looks at a task.
+    Agent,
+    /// To send a message over it, from which a task may come.
+    AgentMessage,
 }
 
 /// Where the admin token can be guessed. Each counts by itself, so that guesses at the API do not close the console.
@@ -51,7 +55,7 @@ pub enum TokenUse {
 
 pub struct RateLimits {
     /// None if rate limits are switched off.
-    limiters: Option<[ActionLimiters; 9]>,
+    limiters: Option<[ActionLimiters; 11]>,
     clock: DefaultClock,
     token_guesses: [GuessLimiter; 2],
 }
@@ -64,7 +68,7 @@ struct ActionLimiters {
 
 /// The limits per minute for one voter and for one address, in the order of the actions. A person who looks before
 /// voting stays below the first, and a class of thirty behind one address below the second.
-const PER_MINUTE: [(LimitedAction, [u32; 2]); 9] = [
+const PER_MINUTE: [(LimitedAction, [u32; 2]); 11] = [
     (LimitedAction::Visit, [60, 60]),
     (LimitedAction::Matchup, [60, 900]),
     (LimitedAction::Skip, [20, 120]),
@@ -74,6 +78,8 @@ const PER_MINUTE: [(LimitedAction, [u32; 2]); 9] = [
     (LimitedAction::UseServerKey, [10, 10]),
     (LimitedAction::Turntable, [8, 8]),
     (LimitedAction::Dataset, [20, 20]),
+    (LimitedAction::Agent, [600, 600]),
+    (LimitedAction::AgentMessage, [120, 120]),
 ];
 
 impl RateLimits {

@@ -52,6 +52,7 @@
 //! ratings that a replay finds wrong rewrites numbers. A matchup without a vote is dropped after a day; that its voter
 //! has seen the pair is kept ([`cleanup`]).
 
+pub mod a2a_tasks;
 pub mod alarms;
 pub mod audit;
 mod batcher;

@@ -34,6 +34,16 @@ impl Settings {
     pub fn slug(&self) -> String {
         format!("{}-{}-{}", self.grid, self.palette, self.mode.as_str())
     }
+
+    /// These settings, with another grid or palette where one is named.
+    #[must_use]
+    pub fn with(&self, grid: Option<GridSize>, palette: Option<Palette>) -> Self {
+        Self {
+            grid: grid.unwrap_or(self.grid),
+            palette: palette.unwrap_or(self.palette),
+            mode: self.mode.clone(),
+        }
+    }
 }
 
 impl FromStr for Mode {

@@ -62,15 +62,18 @@ Examples:
   buildoff import builds/ --overwrite           import a folder of builds
   buildoff seed --dry-run                       see which builds are missing, and what they may cost"
 )]
+#[command(args_conflicts_with_subcommands = true)]
 struct Cli {
     #[command(subcommand)]
     command: Option<CliCommand>,
+    #[command(flatten)]
+    serve: serve::ServeArgs,
 }
 
 #[derive(Subcommand)]
 enum CliCommand {
     /// Serve the site and its API (default).
-    Serve,
+    Serve(serve::ServeArgs),
     /// Check whether a file is a valid build, and print the result as JSON.
     ///
     /// Exit codes: 0 if the build is valid, 1 if it is not, 2 if the file cannot be read.
@@ -149,8 +152,9 @@ enum CliCommand {
 
 /// `started` is when the process began, so that `serve` can print how long the start took.
 pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
-    match Cli::parse().command.unwrap_or(CliCommand::Serve) {
-        CliCommand::Serve => serve::run(started),
+    let Cli { command, serve } = Cli::parse();
+    match command.unwrap_or(CliCommand::Serve(serve)) {
+        CliCommand::Serve(arguments) => serve::run(arguments, started),
         CliCommand::Check(arguments) => check::run(&arguments),
         CliCommand::Seed(arguments) => seed::run(&arguments),
         CliCommand::Models(arguments) => models::run(&arguments),

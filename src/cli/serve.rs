@@ -1,35 +1,62 @@
 //! `buildoff serve`: opens settings, logs, socket, database and site in this order, and closes them in reverse.
 
+use std::net::IpAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
+use clap::Args;
 use tokio::net::TcpListener;
 use tracing::{info, warn};
 
 use super::output;
 use super::signals::{self, StopSignals};
 use crate::app::App;
+use crate::arena::catalog;
 use crate::arena::shipped_builds::{self, ProgressFn};
 use crate::background;
-use crate::config::Config;
+use crate::config::{Config, ListenAt};
 use crate::db::Database;
 use crate::logging;
 use crate::web;
 use crate::web::server::{self, ConnectionLimits, ServerLimits, open_files};
 
-pub(super) fn run(started: Instant) -> anyhow::Result<ExitCode> {
-    let config = Config::load()?;
+/// What the command line says in place of BIND and PUBLIC_URL, as images of agents are started.
+#[derive(Args)]
+pub(super) struct ServeArgs {
+    /// The address to listen at, in place of that in BIND.
+    #[arg(long, value_name = "HOST")]
+    host: Option<IpAddr>,
+    /// The port to listen at, in place of that in BIND.
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
+    /// The address at which other agents reach this server, for its card. Default: PUBLIC_URL, or where it listens.
+    #[arg(long, value_name = "URL", value_parser = card_url)]
+    card_url: Option<String>,
+}
+
+pub(super) fn run(arguments: ServeArgs, started: Instant) -> anyhow::Result<ExitCode> {
+    let mut config = Config::load_at(ListenAt { host: arguments.host, port: arguments.port })?;
+    config.card_url = arguments.card_url;
     logging::start(&config.logging)?;
     super::runtime()?.block_on(serve(config, started))?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn serve(config: Config, started: Instant) -> anyhow::Result<()> {
+fn card_url(text: &str) -> Result<String, String> {
+    let is_address = catalog::is_address(text);
+    is_address
+        .then(|| text.to_owned())
+        .ok_or_else(|| "it is an address such as https://buildoff.example".to_owned())
+}
+
+async fn serve(mut config: Config, started: Instant) -> anyhow::Result<()> {
     let stop = signals::watch()?;
     // The port is bound before the database is opened, so that a port in use is reported at once.
     let listener = server::bind(config.bind).await?;
+    // The port may have been chosen by the system.
+    config.bind = listener.local_addr().context("the listener has no address")?;
     let metrics_listener = match config.metrics_bind {
         Some(address) => Some(server::bind(address).await?),
         None => None,

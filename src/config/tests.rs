@@ -21,6 +21,17 @@ fn refused(variables: &[(&str, &str)]) -> String {
 }
 
 #[test]
+fn an_address_on_the_command_line_is_held_to_the_same_rules_as_one_in_the_environment() {
+    let short = |name: &str| (name == "ADMIN_TOKEN").then(|| "short".into());
+    let everywhere = ListenAt { host: Some([0, 0, 0, 0].into()), port: Some(9009) };
+    assert!(Config::from_lookup_at(short, ListenAt::default()).is_ok());
+    assert!(Config::from_lookup_at(short, everywhere).is_err(), "others reach the server");
+    let config = Config::from_lookup_at(|_| None, everywhere).unwrap();
+    assert_eq!(config.bind.to_string(), "0.0.0.0:9009");
+    assert_eq!(config.site_url(), "http://127.0.0.1:9009");
+}
+
+#[test]
 fn nothing_needs_to_be_set() {
     let config = accepted(&[]);
 

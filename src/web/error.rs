@@ -210,7 +210,9 @@ pub(super) async fn render(
 }
 
 fn wants_json(path: &str) -> bool {
-    matches!(path, "/healthz" | "/readyz" | "/metrics" | "/openapi.json") || path.starts_with("/api/")
+    matches!(path, "/healthz" | "/readyz" | "/metrics" | "/openapi.json" | "/a2a")
+        || path.starts_with("/api/")
+        || path.starts_with("/.well-known/")
 }
 
 /// Whether axum's message for this status is more precise than ours.

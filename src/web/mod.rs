@@ -6,6 +6,7 @@
 // `#[utoipa::path]` repeats the types of its handler with their full names.
 #![allow(unused_qualifications)]
 
+mod a2a;
 mod api;
 pub mod assets;
 mod body;
@@ -79,6 +80,7 @@ pub fn routes() -> Router<App> {
         .merge(pages::arena::routes())
         .merge(pages::about::routes())
         .merge(pages::admin::routes())
+        .merge(pages::agents::routes())
         .merge(openapi::routes(&document))
         .merge(pages::blocks::routes())
         .merge(pages::builds::routes())
@@ -94,7 +96,7 @@ pub fn routes() -> Router<App> {
         .merge(pages::sandbox::routes())
         .merge(assets::routes())
         .merge(textures::routes());
-    undocumented_routes.layer(layers::deadline(REQUEST_TIMEOUT)).merge(documented_routes)
+    undocumented_routes.layer(layers::deadline(REQUEST_TIMEOUT)).merge(documented_routes).merge(a2a::routes())
 }
 
 /// The routes that `/openapi.json` describes, in the order in which it lists them.

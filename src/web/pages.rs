@@ -2,6 +2,7 @@
 
 pub(in crate::web) mod about;
 pub(in crate::web) mod admin;
+pub(in crate::web) mod agents;
 pub(in crate::web) mod arena;
 pub(in crate::web) mod blocks;
 pub(in crate::web) mod builds;

@@ -15,9 +15,6 @@ use axum::http::request::Parts;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
 use url::form_urlencoded;
 
-use crate::arena::Settings;
-use voxel::{GridSize, Palette};
-
 /// No form of this site sends more.
 const MAX_PARAMETERS: usize = 32;
 /// The longest value that a form sends is a prompt of 800 characters.
@@ -96,15 +93,6 @@ pub(super) fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i6
     match i64::deserialize(deserializer)? {
         id @ 1.. => Ok(Some(id)),
         other => Err(D::Error::custom(format!("{other} is not an id"))),
-    }
-}
-
-/// The arena's settings, with another grid or palette if the query names one.
-pub(super) fn settings(arena: &Settings, grid: Option<GridSize>, palette: Option<Palette>) -> Settings {
-    Settings {
-        grid: grid.unwrap_or(arena.grid),
-        palette: palette.unwrap_or(arena.palette),
-        mode: arena.mode.clone(),
     }
 }
 

@@ -32,6 +32,7 @@ use tracing::{debug, warn};
 
 use self::connections::{ActiveRequest, Connection, Connections};
 use self::paced_stream::PacedStream;
+use crate::config::local_url;
 
 const HEADER_BYTES: usize = 32 * 1024;
 /// Accepting fails mostly for lack of file descriptors. After this time, the connection that made room has closed.
@@ -103,14 +104,7 @@ pub async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
 
 /// The address of the listener for a browser on this machine.
 pub fn url(listener: &TcpListener) -> anyhow::Result<String> {
-    let mut address = listener.local_addr().context("the listener has no address")?;
-    if address.ip().is_unspecified() {
-        address.set_ip(match address {
-            SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
-            SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
-        });
-    }
-    Ok(format!("http://{address}"))
+    Ok(local_url(listener.local_addr().context("the listener has no address")?))
 }
 
 /// Serves until `stop` resolves, then waits for requests in progress.

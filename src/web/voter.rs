@@ -130,11 +130,27 @@ impl ClientAddress {
     pub fn check_limit(&self, app: &App, action: LimitedAction) -> Result<(), Error> {
         app.limits.check(action, None, self.0).map_err(rate_limited)
     }
+
+    /// Whether somebody at this address has sent the admin token. Fails if too many wrong ones came from its network;
+    /// then even the right one does not count.
+    pub fn knows_token(
+        &self,
+        app: &App,
+        token_use: TokenUse,
+        token: &Secret,
+        sent: &str,
+    ) -> Result<bool, Error> {
+        app.limits.guess_token(token_use, self.0, || token.matches(sent)).map_err(rate_limited)
+    }
 }
 
 impl Visitor {
     pub fn address(&self) -> IpAddr {
         self.address
+    }
+
+    pub fn client_address(&self) -> ClientAddress {
+        ClientAddress(self.address)
     }
 
     /// Whether this session has signed in recently enough, and the token has not changed since.
@@ -203,18 +219,6 @@ impl Visitor {
     /// Fails if this visitor has sent too many requests of this kind.
     pub fn check_limit(&self, app: &App, action: LimitedAction, voter: Option<Voter>) -> Result<(), Error> {
         app.limits.check(action, voter, self.address).map_err(rate_limited)
-    }
-
-    /// Whether this visitor has sent the admin token. Fails if too many wrong ones came from the visitor's network;
-    /// then even the right one does not count.
-    pub fn knows_token(
-        &self,
-        app: &App,
-        token_use: TokenUse,
-        token: &Secret,
-        sent: &str,
-    ) -> Result<bool, Error> {
-        app.limits.guess_token(token_use, self.address, || token.matches(sent)).map_err(rate_limited)
     }
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod a2a_server;
 mod admin;
 mod arena;
 mod arena_page;

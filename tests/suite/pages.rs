@@ -37,6 +37,7 @@ async fn every_page_fits_every_size_and_theme_without_errors() {
     for (name, path) in [
         ("format", "/format"),
         ("api", "/api"),
+        ("agents-connect", "/agents/connect"),
         ("specimen", "/specimen"),
         ("missing", "/no/such/page"),
         ("broken", "/broken"),
@@ -55,7 +56,7 @@ async fn every_page_fits_every_size_and_theme_without_errors() {
 #[tokio::test]
 async fn every_page_has_landmarks_and_accessible_names() {
     let server = server().await;
-    for path in ["/", "/format", "/api", "/specimen", "/no/such/page", "/broken"] {
+    for path in ["/", "/format", "/api", "/agents/connect", "/specimen", "/no/such/page", "/broken"] {
         let page = open_page(&server.url_for(path)).await;
         let landmarks: Vec<usize> = page
             .eval("['body > header', 'nav[aria-label=Main]', 'main', 'body > footer', 'h1'].map(css => document.querySelectorAll(css).length)")

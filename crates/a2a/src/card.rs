@@ -82,7 +82,7 @@ pub struct ChosenInterface {
 
 /// Why an agent cannot be asked by its card.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CardError {
+pub enum AgentCardError {
     #[error("the card is larger than {MAX_CARD_BYTES} bytes")]
     TooLarge,
     #[error("the card is not a JSON object with the fields of a card: {0}")]
@@ -171,12 +171,12 @@ impl AgentCard {
     ///
     /// # Errors
     /// If it is too large or no card at all. What a client can do without may be missing.
-    pub fn parse(card: &[u8]) -> Result<Self, CardError> {
+    pub fn parse(card: &[u8]) -> Result<Self, AgentCardError> {
         if card.len() > MAX_CARD_BYTES {
-            return Err(CardError::TooLarge);
+            return Err(AgentCardError::TooLarge);
         }
         let wire: WireCard =
-            serde_json::from_slice(card).map_err(|error| CardError::NotACard(error.to_string()))?;
+            serde_json::from_slice(card).map_err(|error| AgentCardError::NotACard(error.to_string()))?;
         let capabilities = wire.capabilities.unwrap_or_default();
         let extensions = capabilities.extensions.unwrap_or_default().into_iter().take(MAX_ITEMS);
         let required = extensions.filter(|extension| extension.required == Some(true));
@@ -213,9 +213,9 @@ impl AgentCard {
     ///
     /// # Errors
     /// If there is none, or if the agent requires an extension.
-    pub fn choose(&self) -> Result<ChosenInterface, CardError> {
+    pub fn choose(&self) -> Result<ChosenInterface, AgentCardError> {
         if let Some(extension) = self.required_extensions.first() {
-            return Err(CardError::RequiredExtension(extension.clone()));
+            return Err(AgentCardError::RequiredExtension(extension.clone()));
         }
         let usable = self.interfaces.iter().filter_map(CardInterface::usable);
         // Of several of the same version, the first is the one that the agent prefers.
@@ -226,9 +226,9 @@ impl AgentCard {
             });
             let offers: Vec<String> = offers.take(5).collect();
             if offers.is_empty() {
-                CardError::NoInterface
+                AgentCardError::NoInterface
             } else {
-                CardError::NoUsableInterface(offers.join(", "))
+                AgentCardError::NoUsableInterface(offers.join(", "))
             }
         })
     }

@@ -12,8 +12,13 @@ use crate::types::{
 
 #[derive(Clone, Debug)]
 pub enum TaskChange {
-    Status { state: A2aTaskState, message: Option<Message> },
+    Status {
+        state: A2aTaskState,
+        message: Option<Message>,
+    },
     Artifact(Artifact),
+    /// The last artifact, with which the task is completed.
+    Complete(Artifact),
 }
 
 impl A2aTask {
@@ -24,14 +29,20 @@ impl A2aTask {
         }
         match change {
             TaskChange::Status { state, message } => self.set_status(state, message, now),
-            TaskChange::Artifact(artifact) => {
-                match self.artifacts.iter_mut().find(|known| known.id == artifact.id) {
-                    Some(known) => *known = artifact,
-                    None => self.artifacts.push(artifact),
-                }
+            TaskChange::Artifact(artifact) => self.put_artifact(artifact),
+            TaskChange::Complete(artifact) => {
+                self.put_artifact(artifact);
+                self.set_status(A2aTaskState::Completed, None, now);
             }
         }
         true
+    }
+
+    fn put_artifact(&mut self, artifact: Artifact) {
+        match self.artifacts.iter_mut().find(|known| known.id == artifact.id) {
+            Some(known) => *known = artifact,
+            None => self.artifacts.push(artifact),
+        }
     }
 }
 
@@ -120,9 +131,9 @@ mod tests {
             says("two"),
             TaskChange::Artifact(artifact("result")),
             says("three"),
-            TaskChange::Status { state: A2aTaskState::Completed, message: None },
+            TaskChange::Complete(artifact("more")),
         ];
-        let told = ["one", "two", "three", "result", "Completed"];
+        let told = ["one", "two", "three", "result", "more", "Completed"];
         for looks in 0_u32..1 << changes.len() {
             let mut now = task();
             let mut seen = now.clone();

@@ -1,7 +1,7 @@
 //! The Agent2Agent protocol (A2A) for clients and servers, in its versions 0.3 and 1.0.
 //!
 //! This library opens no connection. A client hands [`Exchange`] what comes in and sends what it wants sent; a server
-//! hands [`A2aServer`] the body of each request and sends back what it answers with. Everything that a peer sends is
+//! hands the body of each request to [`read_call`] and [`A2aServer`], and sends back the answer. Everything that a peer sends is
 //! bounded before it is kept.
 //!
 //! # The protocol on a page
@@ -64,9 +64,9 @@ mod version;
 pub mod wire;
 
 pub use self::card::{
-    AgentCard, CARD_PATH, CardDescription, CardError, CardFinding, CardInterface, CardProvider, CardSkill,
-    ChosenInterface, CredentialPlace, DescribedSkill, FindingSeverity, MAX_CARD_BYTES, OLD_CARD_PATH,
-    check_card,
+    AgentCard, AgentCardError, CARD_PATH, CardDescription, CardFinding, CardInterface, CardProvider,
+    CardSkill, ChosenInterface, CredentialPlace, DescribedSkill, FindingSeverity, MAX_CARD_BYTES,
+    OLD_CARD_PATH, check_card,
 };
 pub use self::changes::{TaskChange, events_between};
 pub use self::client::{

@@ -51,6 +51,13 @@ pub enum A2aRequest {
     SubscribeToTask { id: String },
 }
 
+impl A2aRequest {
+    /// Whether it sends a message, from which a task may come.
+    pub fn is_message(&self) -> bool {
+        matches!(self, Self::SendMessage(_) | Self::StreamMessage(_))
+    }
+}
+
 #[derive(Debug)]
 pub struct SendMessageParams {
     pub message: Message,

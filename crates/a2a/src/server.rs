@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use futures_util::Stream;
@@ -14,10 +15,10 @@ use time::OffsetDateTime;
 
 use crate::changes::{TaskChange, events_between};
 use crate::error::{RpcError, RpcErrorCode};
-use crate::rpc::{A2aRequest, ListTasksQuery, RpcCall, RpcId, SendMessageParams, read_call};
+use crate::rpc::{A2aRequest, ListTasksQuery, RefusedCall, RpcCall, RpcId, SendMessageParams};
 use crate::store::{StoredTask, TaskPage, TaskStore, TaskStoreError};
 use crate::types::{A2aTask, A2aTaskState, Artifact, Json, Message, MessageRole, Part, StreamEvent};
-use crate::version::{ProtocolVersion, VersionClaim};
+use crate::version::ProtocolVersion;
 use crate::wire::{json, write_event, write_task};
 
 /// What an agent does with a message.
@@ -25,6 +26,12 @@ use crate::wire::{json, write_event, write_task};
 pub trait Agent: Send + Sync + 'static {
     /// Who sends a message.
     type Client: Clone + Send + Sync + 'static;
+
+    /// Whom tasks belong to, as the store tells them apart.
+    type Owner: Send + Sync + 'static;
+
+    /// Whom the tasks of a client belong to.
+    fn owner(client: &Self::Client) -> &Self::Owner;
 
     /// Decides what comes of a message. Lengthy work belongs into an [`AgentReply::Work`].
     ///
@@ -65,6 +72,8 @@ impl AgentReply {
 pub struct TaskUpdates {
     id: String,
     change: Arc<dyn Fn(TaskChange) -> BoxFuture<'static, bool> + Send + Sync>,
+    /// Whether the task can change no more, as far as the work knows.
+    ended: Arc<AtomicBool>,
 }
 
 impl TaskUpdates {
@@ -79,7 +88,12 @@ impl TaskUpdates {
     }
 
     pub async fn artifact(&self, artifact: Artifact) -> bool {
-        (self.change)(TaskChange::Artifact(artifact)).await
+        self.make(TaskChange::Artifact(artifact)).await
+    }
+
+    /// Completes the task with its last, or only, artifact.
+    pub async fn complete_with(&self, artifact: Artifact) -> bool {
+        self.make(TaskChange::Complete(artifact)).await
     }
 
     pub async fn complete(&self) -> bool {
@@ -96,7 +110,20 @@ impl TaskUpdates {
 
     async fn status(&self, state: A2aTaskState, text: Option<String>) -> bool {
         let message = text.map(|text| Message::new(MessageRole::Agent, vec![Part::text(text)]));
-        (self.change)(TaskChange::Status { state, message }).await
+        self.make(TaskChange::Status { state, message }).await
+    }
+
+    async fn make(&self, change: TaskChange) -> bool {
+        let is_last = match &change {
+            TaskChange::Status { state, .. } => state.is_terminal(),
+            TaskChange::Artifact(_) => false,
+            TaskChange::Complete(_) => true,
+        };
+        let is_made = (self.change)(change).await;
+        if is_last && is_made {
+            self.ended.store(true, Ordering::Relaxed);
+        }
+        is_made
     }
 }
 
@@ -119,7 +146,7 @@ impl<A, S> Clone for A2aServer<A, S> {
 }
 
 /// The task that comes of a message, or the message that answers it.
-enum Started {
+enum MessageOutcome {
     Message(Message),
     Task(StoredTask),
 }
@@ -127,17 +154,17 @@ enum Started {
 impl<A, S> A2aServer<A, S>
 where
     A: Agent,
-    S: TaskStore<Client = A::Client>,
+    S: TaskStore<Owner = A::Owner>,
 {
     pub fn new(agent: A, store: S) -> Self {
         Self { agent: Arc::new(agent), store: Arc::new(store) }
     }
 
-    /// Answers the body of a request. `claim` is what the header `A2A-Version` says.
+    /// Answers a request, as [`read_call`](crate::read_call) has read it.
     ///
     /// When this future or the stream is dropped, only the waiting ends.
-    pub async fn answer(&self, body: &[u8], claim: VersionClaim, client: A::Client) -> RpcAnswer {
-        let RpcCall { id, version, request } = match read_call(body, claim) {
+    pub async fn answer(&self, call: Result<RpcCall, Box<RefusedCall>>, client: A::Client) -> RpcAnswer {
+        let RpcCall { id, version, request } = match call {
             Ok(call) => call,
             Err(refused) => return RpcAnswer::Document(refused.response()),
         };
@@ -148,7 +175,7 @@ where
             }
             A2aRequest::SubscribeToTask { id: task } => {
                 let start = self.subscribe(&task, &client).await;
-                return self.stream(id, version, client, start.map(Started::Task));
+                return self.stream(id, version, client, start.map(MessageOutcome::Task));
             }
             A2aRequest::SendMessage(params) => self.send(*params, &client, version).await,
             A2aRequest::GetTask { id, history_length } => {
@@ -174,8 +201,8 @@ where
     ) -> Result<Json, RpcError> {
         let (waits, history_length) = (params.waits, params.history_length);
         let event = match self.start(params, client, version).await? {
-            Started::Message(message) => StreamEvent::Message(message),
-            Started::Task(mut stored) => {
+            MessageOutcome::Message(message) => StreamEvent::Message(message),
+            MessageOutcome::Task(mut stored) => {
                 while waits && !stored.task.status.state.is_stopped() {
                     self.store.wait_for_change(&stored.task.id, stored.revision).await;
                     stored = self.load(&stored.task.id, client).await?;
@@ -192,7 +219,7 @@ where
         params: SendMessageParams,
         client: &A::Client,
         version: ProtocolVersion,
-    ) -> Result<Started, RpcError> {
+    ) -> Result<MessageOutcome, RpcError> {
         if let Some(id) = &params.message.task_id {
             let known = self.load(id, client).await?.task;
             return Err(takes_no_message(&known, version));
@@ -201,7 +228,7 @@ where
         let work = match self.agent.receive(params, client).await? {
             AgentReply::Message(answer) => {
                 let context_id = answer.context_id.clone().or(message.context_id);
-                return Ok(Started::Message(Message { context_id, ..answer }));
+                return Ok(MessageOutcome::Message(Message { context_id, ..answer }));
             }
             AgentReply::Work(work) => work,
         };
@@ -209,12 +236,12 @@ where
         let (server, client) = (self.clone(), client.clone());
         let started = tokio::spawn(async move {
             let task = A2aTask::submitted(message, OffsetDateTime::now_utc());
-            let stored = server.store.create(&task, &client).await.map_err(internal)?;
+            let stored = server.store.create(&task, A::owner(&client)).await.map_err(internal)?;
             let updates = server.updates(&task.id);
             tokio::spawn(server.run(work, updates));
             Ok(stored)
         });
-        started.await.unwrap_or_else(|_| Err(RpcError::internal())).map(Started::Task)
+        started.await.unwrap_or_else(|_| Err(RpcError::internal())).map(MessageOutcome::Task)
     }
 
     /// Does the work, and ends the A2A task if the work has left it open, also by a panic.
@@ -224,7 +251,9 @@ where
         updates: TaskUpdates,
     ) {
         let _ = tokio::spawn(work(updates.clone())).await;
-        updates.fail("The agent stopped without an answer.").await;
+        if !updates.ended.load(Ordering::Relaxed) {
+            updates.fail("The agent stopped without an answer.").await;
+        }
     }
 
     fn updates(&self, id: &str) -> TaskUpdates {
@@ -233,11 +262,11 @@ where
             let (store, task) = (Arc::clone(&store), task.clone());
             Box::pin(async move { matches!(store.change(&task, change).await, Ok(Some(_))) })
         };
-        TaskUpdates { id: id.to_owned(), change: Arc::new(change) }
+        TaskUpdates { id: id.to_owned(), change: Arc::new(change), ended: Arc::default() }
     }
 
     async fn load(&self, id: &str, client: &A::Client) -> Result<StoredTask, RpcError> {
-        let stored = self.store.load(id, client).await.map_err(internal)?;
+        let stored = self.store.load(id, A::owner(client)).await.map_err(internal)?;
         stored.ok_or_else(|| RpcError::new(RpcErrorCode::TaskNotFound, "There is no such task."))
     }
 
@@ -266,7 +295,8 @@ where
     }
 
     async fn list(&self, query: &ListTasksQuery, client: &A::Client) -> Result<Json, RpcError> {
-        let TaskPage { tasks, next_token, total } = self.store.list(query, client).await.map_err(internal)?;
+        let TaskPage { tasks, next_token, total } =
+            self.store.list(query, A::owner(client)).await.map_err(internal)?;
         let tasks = tasks.into_iter().map(|mut task| {
             if !query.with_artifacts {
                 task.artifacts.clear();
@@ -288,14 +318,14 @@ where
         id: RpcId,
         version: ProtocolVersion,
         client: A::Client,
-        start: Result<Started, RpcError>,
+        start: Result<MessageOutcome, RpcError>,
     ) -> RpcAnswer {
         let stored = match start {
             Err(error) => return one_event(id.error(&error, version)),
-            Ok(Started::Message(message)) => {
+            Ok(MessageOutcome::Message(message)) => {
                 return one_event(id.result(&write_event(&StreamEvent::Message(message), version)));
             }
-            Ok(Started::Task(stored)) => stored,
+            Ok(MessageOutcome::Task(stored)) => stored,
         };
         let first = StreamEvent::Task(stored.task.clone());
         let watch = Watch {
@@ -317,9 +347,9 @@ where
 }
 
 /// Somebody who watches an A2A task.
-struct Watch<A, S: TaskStore> {
+struct Watch<A: Agent, S> {
     server: A2aServer<A, S>,
-    client: S::Client,
+    client: A::Client,
     seen: StoredTask,
     queue: VecDeque<Result<StreamEvent, RpcError>>,
     ended: bool,
@@ -328,7 +358,7 @@ struct Watch<A, S: TaskStore> {
 impl<A, S> Watch<A, S>
 where
     A: Agent,
-    S: TaskStore<Client = A::Client>,
+    S: TaskStore<Owner = A::Owner>,
 {
     async fn next(&mut self) -> Option<Result<StreamEvent, RpcError>> {
         while self.queue.is_empty() && !self.ended {

@@ -36,24 +36,24 @@ pub struct TaskPage {
     pub total: usize,
 }
 
-/// Keeps A2A tasks, each for the client that it belongs to.
+/// Keeps A2A tasks, each for its owner.
 ///
-/// Several servers may share what a store keeps; each of them then answers for all tasks. A task of another client is
+/// Several servers may share what a store keeps; each of them then answers for all tasks. A task of another owner is
 /// treated like one that does not exist.
 #[async_trait]
 pub trait TaskStore: Send + Sync + 'static {
     /// Whom a task belongs to.
-    type Client: Clone + Send + Sync + 'static;
+    type Owner: Send + Sync + 'static;
 
-    async fn create(&self, task: &A2aTask, client: &Self::Client) -> Result<StoredTask, TaskStoreError>;
+    async fn create(&self, task: &A2aTask, owner: &Self::Owner) -> Result<StoredTask, TaskStoreError>;
 
-    async fn load(&self, id: &str, client: &Self::Client) -> Result<Option<StoredTask>, TaskStoreError>;
+    async fn load(&self, id: &str, owner: &Self::Owner) -> Result<Option<StoredTask>, TaskStoreError>;
 
     /// Changes a task, and returns it. None if it is gone or had ended before, so that whoever works on it can stop.
     async fn change(&self, id: &str, change: TaskChange) -> Result<Option<StoredTask>, TaskStoreError>;
 
-    /// The tasks of a client, or those in one of its contexts.
-    async fn list(&self, query: &ListTasksQuery, client: &Self::Client) -> Result<TaskPage, TaskStoreError>;
+    /// The tasks of an owner, or those in one of its contexts.
+    async fn list(&self, query: &ListTasksQuery, owner: &Self::Owner) -> Result<TaskPage, TaskStoreError>;
 
     /// Returns when the task may have changed since the revision, or after a while.
     async fn wait_for_change(&self, id: &str, revision: i64);
@@ -78,7 +78,7 @@ impl MemoryTaskStore {
 
 #[async_trait]
 impl TaskStore for MemoryTaskStore {
-    type Client = ();
+    type Owner = ();
 
     async fn create(&self, task: &A2aTask, (): &()) -> Result<StoredTask, TaskStoreError> {
         let stored = StoredTask { task: task.clone(), revision: 0 };

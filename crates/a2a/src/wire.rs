@@ -24,7 +24,7 @@ use crate::version::ProtocolVersion;
 #[error("{0}")]
 pub struct WireError(pub String);
 
-type Result<T, E = WireError> = std::result::Result<T, E>;
+type WireResult<T> = Result<T, WireError>;
 
 const STATES: [(A2aTaskState, &str, &str); 9] = [
     (A2aTaskState::Submitted, "submitted", "TASK_STATE_SUBMITTED"),
@@ -63,7 +63,7 @@ impl MessageRole {
         }
     }
 
-    fn parse(name: &str) -> Result<Self> {
+    fn parse(name: &str) -> WireResult<Self> {
         match name {
             "user" | "ROLE_USER" => Ok(Self::User),
             "agent" | "ROLE_AGENT" => Ok(Self::Agent),
@@ -243,7 +243,7 @@ pub fn write_task(task: &A2aTask, version: ProtocolVersion) -> Json {
 ///
 /// # Errors
 /// If it is not one.
-pub fn read_task(text: &str) -> Result<A2aTask> {
+pub fn read_task(text: &str) -> WireResult<A2aTask> {
     parse::<WireTask>(text)?.read()
 }
 
@@ -279,7 +279,7 @@ pub fn write_event(event: &StreamEvent, version: ProtocolVersion) -> Json {
 ///
 /// # Errors
 /// If it is nothing that a stream can carry.
-pub fn read_event(text: &str) -> Result<StreamEvent> {
+pub fn read_event(text: &str) -> WireResult<StreamEvent> {
     match parse::<WireKind>(text)?.kind.as_deref() {
         Some("task") => Ok(StreamEvent::Task(read_task(text)?)),
         Some("message") => Ok(StreamEvent::Message(read_message(text)?)),
@@ -305,11 +305,11 @@ pub fn write_message(message: &Message, version: ProtocolVersion) -> Json {
 ///
 /// # Errors
 /// If it is not one.
-pub fn read_message(text: &str) -> Result<Message> {
+pub fn read_message(text: &str) -> WireResult<Message> {
     parse::<WireMessage>(text)?.read()
 }
 
-pub(crate) fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T> {
+pub(crate) fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> WireResult<T> {
     serde_json::from_str(text).map_err(|error| WireError(error.to_string()))
 }
 
@@ -374,7 +374,7 @@ impl WirePart {
         self.metadata = RawValue::from_string(r#"{"data_part_compat":true}"#.to_owned()).ok();
     }
 
-    fn read(self) -> Result<Part> {
+    fn read(self) -> WireResult<Part> {
         let metadata = self.metadata.map(Json);
         let (media_type, filename) = (self.media_type, self.filename);
         let file = self.file.unwrap_or_default();
@@ -413,11 +413,11 @@ impl WireMessage {
         }
     }
 
-    pub(crate) fn read(self) -> Result<Message> {
+    pub(crate) fn read(self) -> WireResult<Message> {
         Ok(Message {
             id: self.message_id,
             role: MessageRole::parse(&self.role)?,
-            parts: self.parts.into_iter().map(WirePart::read).collect::<Result<_>>()?,
+            parts: self.parts.into_iter().map(WirePart::read).collect::<WireResult<_>>()?,
             context_id: self.context_id.filter(|id| !id.is_empty()),
             task_id: self.task_id.filter(|id| !id.is_empty()),
             reference_task_ids: self.reference_task_ids.unwrap_or_default(),
@@ -442,7 +442,7 @@ impl WireTask {
         }
     }
 
-    fn read(self) -> Result<A2aTask> {
+    fn read(self) -> WireResult<A2aTask> {
         if self.id.is_empty() {
             return Err(WireError("a task has no id".to_owned()));
         }
@@ -452,8 +452,8 @@ impl WireTask {
             id: self.id,
             context_id: self.context_id,
             status: self.status.read()?,
-            artifacts: artifacts.into_iter().map(WireArtifact::read).collect::<Result<_>>()?,
-            history: history.into_iter().map(WireMessage::read).collect::<Result<_>>()?,
+            artifacts: artifacts.into_iter().map(WireArtifact::read).collect::<WireResult<_>>()?,
+            history: history.into_iter().map(WireMessage::read).collect::<WireResult<_>>()?,
             metadata: self.metadata.map(Json),
         })
     }
@@ -469,7 +469,7 @@ impl WireStatus {
     }
 
     /// A state that is not known is kept as such, so that a later version's new state ends nothing.
-    fn read(self) -> Result<A2aTaskStatus> {
+    fn read(self) -> WireResult<A2aTaskStatus> {
         Ok(A2aTaskStatus {
             state: A2aTaskState::parse(&self.state).unwrap_or(A2aTaskState::Unknown),
             message: self.message.map(WireMessage::read).transpose()?,
@@ -490,12 +490,12 @@ impl WireArtifact {
         }
     }
 
-    fn read(self) -> Result<Artifact> {
+    fn read(self) -> WireResult<Artifact> {
         Ok(Artifact {
             id: self.artifact_id,
             name: self.name,
             description: self.description,
-            parts: self.parts.into_iter().map(WirePart::read).collect::<Result<_>>()?,
+            parts: self.parts.into_iter().map(WirePart::read).collect::<WireResult<_>>()?,
             extensions: self.extensions.unwrap_or_default(),
             metadata: self.metadata.map(Json),
         })
@@ -515,7 +515,7 @@ impl WireStatusUpdate {
         }
     }
 
-    fn read(self) -> Result<StatusUpdate> {
+    fn read(self) -> WireResult<StatusUpdate> {
         Ok(StatusUpdate {
             task_id: self.task_id,
             context_id: self.context_id,
@@ -538,7 +538,7 @@ impl WireArtifactUpdate {
         }
     }
 
-    fn read(self) -> Result<ArtifactUpdate> {
+    fn read(self) -> WireResult<ArtifactUpdate> {
         Ok(ArtifactUpdate {
             task_id: self.task_id,
             context_id: self.context_id,
@@ -559,7 +559,7 @@ fn list(items: &[String]) -> Option<Vec<String>> {
 }
 
 /// Decodes either alphabet, with or without padding, as 1.0 asks of readers.
-fn decode_base64(text: &str) -> Result<Vec<u8>> {
+fn decode_base64(text: &str) -> WireResult<Vec<u8>> {
     let config = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
     let alphabet = if text.contains(['-', '_']) { &URL_SAFE } else { &STANDARD_ALPHABET };
     let engine = GeneralPurpose::new(alphabet, config);

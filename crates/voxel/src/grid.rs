@@ -192,10 +192,13 @@ impl<'de> Deserialize<'de> for GridSize {
         #[serde(untagged)]
         enum Raw {
             Number(u64),
+            /// Some writers know no other numbers.
+            Float(f64),
             Text(String),
         }
         let text = match Raw::deserialize(deserializer)? {
             Raw::Number(number) => number.to_string(),
+            Raw::Float(number) => number.to_string(),
             Raw::Text(text) => text,
         };
         text.parse().map_err(D::Error::custom)

@@ -27,7 +27,7 @@ use crate::worker::seeding;
 pub use self::jobs::{JobsProgressResponse, ProviderProgressView};
 pub use self::queue::PausesView;
 pub use self::seed::{LeftOutView, SeedEstimate, SeedJobView, SeedResponse};
-pub(in crate::web) use self::session::RequireAdmin;
+pub(in crate::web) use self::session::{RequireAdmin, has_admin_token};
 
 /// Long enough for the largest import over a slow connection. A body that stalls ends sooner.
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(15 * 60);

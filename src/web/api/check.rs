@@ -18,7 +18,7 @@ use crate::web::body::{self, LargeBody, MeteredBody};
 use crate::web::encoding::Encoding;
 use crate::web::encoding::NoTransform;
 use crate::web::openapi::{codes, shapes};
-use crate::web::query::{flag, settings};
+use crate::web::query::flag;
 use crate::web::voter::ClientAddress;
 use crate::web::{Error, ErrorCode, layers};
 use voxel::codec::{self, CompressionLevel};
@@ -89,7 +89,7 @@ async fn check(
     request: Request,
 ) -> Result<Response, Error> {
     let limit = app.config.check_max_bytes;
-    let Settings { grid: size, palette, .. } = settings(&app.config.arena, grid_size, palette);
+    let Settings { grid: size, palette, .. } = app.config.arena.with(grid_size, palette);
     let client = address.client();
     let body = body::read(app.memory.of_client(client), request, limit).await?;
     let empty = app.memory.of_client(client);

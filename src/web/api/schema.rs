@@ -9,7 +9,6 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::web::query::settings;
 use voxel::{GridSize, Palette};
 
 pub(in crate::web) fn routes() -> OpenApiRouter<App> {
@@ -39,6 +38,6 @@ async fn schema(
     State(app): State<App>,
     Query(SchemaQuery { grid_size, palette }): Query<SchemaQuery>,
 ) -> Json<Value> {
-    let settings = settings(&app.config.arena, grid_size, palette);
+    let settings = app.config.arena.with(grid_size, palette);
     Json(voxel::schema(settings.grid, settings.palette))
 }

@@ -29,9 +29,9 @@ const MUTATING_GET_ROUTES: [&str; 1] = ["/api/arena/matchup"];
 
 /// POSTs that may be dropped at any point. Checks store nothing, and a run of the sandbox ends with its stream. A
 /// draft is read and checked first, then stored by a single statement. Seeding makes its changes in a task of its
-/// own, and then only waits.
-const CANCELLABLE_ROUTES: [&str; 4] =
-    ["/api/check", "/api/generate", "/api/sandbox/drafts", "/api/admin/seed"];
+/// own, and then only waits, and so does whatever an agent is asked for.
+const CANCELLABLE_ROUTES: [&str; 5] =
+    ["/api/check", "/api/generate", "/api/sandbox/drafts", "/api/admin/seed", "/a2a"];
 
 /// Travels with a request that runs to its end. The deadline cancels it instead of dropping the handler.
 #[derive(Clone)]

@@ -12,7 +12,7 @@ use crate::arena::Settings;
 use crate::arena::catalog::MAX_PROMPT_CHARS;
 use crate::arena::gallery::{self, PromptCard};
 use crate::generate::prompting;
-use crate::web::query::{self, PageQuery};
+use crate::web::query::PageQuery;
 use crate::web::{Error, Page, filters};
 use voxel::{GridSize, Palette};
 
@@ -47,7 +47,7 @@ struct ChatPage {
 }
 
 async fn page(State(app): State<App>, PageQuery(chosen): PageQuery<ChatQuery>) -> Result<ChatPage, Error> {
-    let settings = query::settings(&app.config.arena, chosen.grid, chosen.palette);
+    let settings = app.config.arena.with(chosen.grid, chosen.palette);
     let words: String = chosen.words.trim().chars().take(MAX_PROMPT_CHARS).collect();
     let prompts = gallery::prompts(&app.pool).await?;
     let prompt = match chosen.prompt.as_str() {

@@ -21,7 +21,7 @@ use crate::arena::lent_keys;
 use crate::web::api::generate::resolver::{lent_route, offers_keys, route_for_visitors, takes_visitors};
 use crate::web::api::sandbox::runs::{delete, find_run, parse_run_id};
 use crate::web::derived::NO_STORE;
-use crate::web::query::{PageQuery, settings};
+use crate::web::query::PageQuery;
 use crate::web::voter::Visitor;
 use crate::web::{Error, Page, filters};
 use voxel::{Format, GridSize, Palette};
@@ -107,7 +107,7 @@ async fn live(
     PageQuery(query): PageQuery<SandboxQuery>,
 ) -> Result<impl IntoResponse, Error> {
     let lends_keys = offers_keys(&app, &headers);
-    let settings = settings(&app.config.arena, query.grid, query.palette);
+    let settings = app.config.arena.with(query.grid, query.palette);
     let words = query.words(&app).await?;
     let listed = catalog::models(&app.pool).await?;
     let kept = match visitor.voter().await? {
@@ -172,7 +172,7 @@ async fn paste(
     State(app): State<App>,
     PageQuery(query): PageQuery<SandboxQuery>,
 ) -> Result<PastePage, Error> {
-    let settings = settings(&app.config.arena, query.grid, query.palette);
+    let settings = app.config.arena.with(query.grid, query.palette);
     Ok(PastePage { page: Page::at("/sandbox"), words: query.words(&app).await?, settings })
 }
 

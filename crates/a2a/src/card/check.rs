@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{AgentCard, CardError, fields};
+use super::{AgentCard, AgentCardError, fields};
 use crate::version::ProtocolVersion;
 
 /// Something about a card that its author should know.
@@ -91,7 +91,7 @@ pub fn check_card(card: &str) -> Vec<CardFinding> {
         && let Err(why) = card.choose()
     {
         let field = match why {
-            CardError::RequiredExtension(_) => "capabilities.extensions",
+            AgentCardError::RequiredExtension(_) => "capabilities.extensions",
             _ => "supportedInterfaces",
         };
         findings.push(error(None, field, sentence(&why.to_string())));

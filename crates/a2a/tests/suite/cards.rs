@@ -1,8 +1,8 @@
 //! Cards of either version, and of both.
 
 use a2a::{
-    AgentCard, CardDescription, CardError, ChosenInterface, CredentialPlace, DescribedSkill, FindingSeverity,
-    ProtocolVersion, check_card,
+    AgentCard, AgentCardError, CardDescription, ChosenInterface, CredentialPlace, DescribedSkill,
+    FindingSeverity, ProtocolVersion, check_card,
 };
 use serde_json::{Value, json};
 
@@ -84,9 +84,9 @@ fn a_card_that_offers_nothing_usable_is_refused_in_words() {
     ] {
         assert_eq!(parse(&card).choose().unwrap_err().to_string(), reason);
     }
-    assert!(matches!(AgentCard::parse(b"<html>"), Err(CardError::NotACard(_))));
-    assert!(matches!(AgentCard::parse(b"[]"), Err(CardError::NotACard(_))));
-    assert_eq!(AgentCard::parse(&vec![b' '; (1 << 20) + 1]), Err(CardError::TooLarge));
+    assert!(matches!(AgentCard::parse(b"<html>"), Err(AgentCardError::NotACard(_))));
+    assert!(matches!(AgentCard::parse(b"[]"), Err(AgentCardError::NotACard(_))));
+    assert_eq!(AgentCard::parse(&vec![b' '; (1 << 20) + 1]), Err(AgentCardError::TooLarge));
 }
 
 #[test]

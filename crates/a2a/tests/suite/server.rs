@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use a2a::{
     A2aServer, A2aTask, Agent, AgentReply, Artifact, MemoryTaskStore, Message, Part, RpcAnswer, RpcError,
-    SendMessageParams, VersionClaim, joined_text,
+    SendMessageParams, VersionClaim, joined_text, read_call,
 };
 use async_trait::async_trait;
 use futures_util::StreamExt;
@@ -24,6 +24,11 @@ struct Parrot {
 #[async_trait]
 impl Agent for Parrot {
     type Client = ();
+    type Owner = ();
+
+    fn owner((): &()) -> &() {
+        &()
+    }
 
     async fn receive(&self, params: SendMessageParams, (): &()) -> Result<AgentReply, RpcError> {
         let text = joined_text(&params.message.parts);
@@ -70,7 +75,7 @@ impl Fixture {
     }
 
     async fn post(&self, body: &Value, version: Option<&str>) -> RpcAnswer {
-        self.server.answer(body.to_string().as_bytes(), VersionClaim::parse(version), ()).await
+        self.server.answer(read_call(body.to_string().as_bytes(), VersionClaim::parse(version)), ()).await
     }
 
     async fn call(&self, method: &str, params: Value) -> Value {
@@ -159,11 +164,14 @@ async fn a_header_that_names_the_other_version_finds_no_method_and_an_unknown_on
 #[tokio::test]
 async fn what_is_no_request_is_refused_by_code() {
     let fixture = Fixture::new();
-    let answer =
-        async |body: &str| match fixture.server.answer(body.as_bytes(), VersionClaim::Absent, ()).await {
-            RpcAnswer::Document(text) => serde_json::from_str::<Value>(&text).unwrap(),
-            RpcAnswer::Events(_) => panic!("a stream"),
-        };
+    let answer = async |body: &str| match fixture
+        .server
+        .answer(read_call(body.as_bytes(), VersionClaim::Absent), ())
+        .await
+    {
+        RpcAnswer::Document(text) => serde_json::from_str::<Value>(&text).unwrap(),
+        RpcAnswer::Events(_) => panic!("a stream"),
+    };
     for (body, expected) in [
         ("{", -32700),
         ("\u{fffd}", -32700),

@@ -18,7 +18,7 @@ use crate::arena::imports::{self, ImportTarget, ImportedBuild, PromptRef};
 use crate::arena::{Mode, ModelKey, PromptId, ReferencePolicy, Settings, WaitingModel};
 use crate::web::body::read_build;
 use crate::web::openapi::{codes, shapes};
-use crate::web::query::{flag, settings};
+use crate::web::query::flag;
 use crate::web::views::SettingsView;
 use crate::web::{Error, ErrorCode};
 use crate::work::WorkClient;
@@ -157,7 +157,7 @@ impl ImportQuery {
             _ => return Err(Error::bad_request("Send either promptId or promptText.")),
         };
         let mode = self.mode.as_deref().map(str::parse::<Mode>).transpose().map_err(Error::bad_request)?;
-        let mut settings = settings(arena, self.grid_size, self.palette);
+        let mut settings = arena.with(self.grid_size, self.palette);
         settings.mode = mode.unwrap_or(settings.mode);
         let model = self.model_key.parse::<ModelKey>().map_err(Error::bad_request)?;
         Ok(ImportTarget { prompt, model, settings })

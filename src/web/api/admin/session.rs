@@ -1,14 +1,14 @@
 //! Authorisation of admins: by the token as a bearer token, or by a session of the console.
 
 use axum::extract::FromRequestParts;
-use axum::http::HeaderValue;
 use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue};
 
 use crate::app::App;
 use crate::arena::audit::{Admin, AdminChannel};
 use crate::limits::TokenUse;
-use crate::web::voter::Visitor;
+use crate::web::voter::{ClientAddress, Visitor};
 use crate::web::{Error, ErrorCode};
 
 /// Accepts requests of admins only.
@@ -26,13 +26,29 @@ impl FromRequestParts<App> for RequireAdmin {
         let visitor = Visitor::from_request_parts(parts, app).await?;
         // Other schemes than bearer are meant for a proxy in front.
         let via = match parts.headers.get(AUTHORIZATION).and_then(bearer) {
-            Some(sent) if visitor.knows_token(app, TokenUse::Bearer, token, sent)? => AdminChannel::Api,
+            Some(sent) if visitor.client_address().knows_token(app, TokenUse::Bearer, token, sent)? => {
+                AdminChannel::Api
+            }
             Some(_) => return Err(unauthorized(ErrorCode::BadToken)),
             None if visitor.is_admin(token).await? => AdminChannel::Console,
             None => return Err(unauthorized(ErrorCode::NoToken)),
         };
         Ok(Self(Admin { via, address: Some(visitor.address()) }))
     }
+}
+
+/// Whether a request carries the admin token. One without any token does not, and a wrong one is refused.
+pub(in crate::web) fn has_admin_token(
+    app: &App,
+    address: &ClientAddress,
+    headers: &HeaderMap,
+) -> Result<bool, Error> {
+    let Some(sent) = headers.get(AUTHORIZATION).and_then(bearer) else { return Ok(false) };
+    let token = app.config.admin_token.as_ref().ok_or(ErrorCode::AdminOff)?;
+    if address.knows_token(app, TokenUse::Bearer, token, sent)? {
+        return Ok(true);
+    }
+    Err(unauthorized(ErrorCode::BadToken))
 }
 
 fn bearer(value: &HeaderValue) -> Option<&str> {

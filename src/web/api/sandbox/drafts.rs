@@ -21,7 +21,6 @@ use crate::web::body::{self, read_build};
 use crate::web::derived::ContentRequest;
 use crate::web::openapi::{codes, shapes};
 use crate::web::pictures::{self, PictureQuery};
-use crate::web::query::settings;
 use crate::web::voter::Visitor;
 use crate::web::{Error, ErrorCode, layers};
 use crate::work::WorkClient;
@@ -116,7 +115,7 @@ impl DraftQuery {
         Error::bad_request_if(prompt_problem(&prompt))?;
         Ok(DraftOrigin {
             prompt,
-            settings: settings(arena, self.grid_size, self.palette),
+            settings: arena.with(self.grid_size, self.palette),
             model: PASTED_MODEL.to_owned(),
             generation: GenerationInfo::default(),
         })

@@ -76,7 +76,7 @@ async fn sign_in(
     Form(form): Form<SignInForm>,
 ) -> Result<Response, Response> {
     let token = app.config.admin_token.as_ref().ok_or_else(admin_disabled)?;
-    let knows_token = visitor.knows_token(&app, TokenUse::SignIn, token, &form.token);
+    let knows_token = visitor.client_address().knows_token(&app, TokenUse::SignIn, token, &form.token);
     if !knows_token.map_err(Error::into_response)? {
         let problem = match form.token.trim() {
             "" => "Enter the value of ADMIN_TOKEN.",

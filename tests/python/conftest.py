@@ -1,0 +1,1 @@
+from running_server import site  # noqa: F401
