@@ -12,7 +12,7 @@ use crate::arena::{Arena, Pace};
 use crate::config::Config;
 use crate::dataset::{DatasetCache, DatasetExport};
 use crate::db::{DatabaseHealth, Sessions};
-use crate::generate::{Providers, RequestLimits};
+use crate::generate::{ProviderRegister, Providers, RequestLimits};
 use crate::limits::RateLimits;
 use crate::metrics::HttpMetrics;
 use crate::person_check::PersonChecks;
@@ -77,6 +77,8 @@ impl App {
             RequestLimits { max_bytes: generation.answer_max_bytes, ..RequestLimits::default() };
         let providers =
             Providers::new(&config.catalog.providers, &generation.keys, request_limits, generation.log_raw)?;
+        let secrets = generation.agent_secrets.clone();
+        let providers = ProviderRegister::new(providers, secrets, request_limits, generation.log_raw);
         // A visitor's body may take half of it, and an admin's all.
         let memory =
             MemoryBudget::new(LARGE_BODY_MEMORY.max(2 * config.check_max_bytes).max(config.import_max_bytes));

@@ -26,7 +26,7 @@ pub use self::sandbox::{LoanLimits, SandboxConfig, ServerKeyAccess};
 use crate::arena::catalog::{self, Catalog};
 use crate::arena::{Mode, ReferencePolicy, Settings, VoteBudgets};
 use crate::db::{self, DatabaseSource};
-use crate::generate::{Secret, attempts};
+use crate::generate::{AgentSecrets, Secret, attempts};
 use voxel::{GridSize, Palette};
 
 const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3000);
@@ -94,6 +94,7 @@ pub enum Voting {
 pub struct GenerationConfig {
     /// The keys of providers, by the providers' keys in the catalog.
     pub keys: BTreeMap<String, Secret>,
+    pub agent_secrets: AgentSecrets,
     /// Attempts at one build.
     pub attempts: u32,
     /// Requests to one provider at the same time, over all servers.
@@ -134,12 +135,15 @@ pub enum LogFormat {
 impl Config {
     /// Reads the process environment, and under it a `.env` file in the working directory.
     pub fn load() -> Result<Self, ConfigError> {
-        Self::from_lookup(process_env()?)
+        Self::load_at(ListenAt::default())
     }
 
     /// Like [`Self::load`], where the command line names another address to listen at.
     pub fn load_at(place: ListenAt) -> Result<Self, ConfigError> {
-        Self::from_lookup_at(process_env()?, place)
+        let env = process_env()?;
+        let mut config = Self::from_lookup_at(&env, place)?;
+        config.generation.agent_secrets = AgentSecrets::new(env);
+        Ok(config)
     }
 
     /// Reads only the largest size of an import, for commands that need nothing else.
@@ -337,6 +341,7 @@ impl<L: Fn(&str) -> Option<OsString>> EnvReader<L> {
         }
         GenerationConfig {
             keys,
+            agent_secrets: AgentSecrets::default(),
             attempts: self.number("AI_ATTEMPTS", attempts::DEFAULT_ATTEMPTS, 1..=10),
             max_concurrent: self.number("AI_AT_ONCE", DEFAULT_AT_ONCE, 1..=1000),
             answer_max_bytes: self.mebibytes("AI_ANSWER_MAX_MIB", 64, 512),

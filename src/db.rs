@@ -124,8 +124,10 @@ pub async fn name(pool: &PgPool) -> sqlx::Result<String> {
 }
 
 /// The tables that [`empty`] empties: all but `installation`. The database may hold others, which are left alone.
-pub const TABLES: [&str; 34] = [
+pub const TABLES: [&str; 36] = [
     "a2a_tasks",
+    "agent_tokens",
+    "agents",
     "answer_parts",
     "attempts",
     "audit",

@@ -24,7 +24,7 @@ use std::time::Duration;
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 
-pub use self::address::{OutboundRefused, PublicEndpoint, parse_base_url, resolve};
+pub use self::address::{OutboundRefused, PublicEndpoint, host_and_port, parse_base_url, resolve};
 pub use self::networks::is_public;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

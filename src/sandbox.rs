@@ -75,6 +75,8 @@ pub struct SandboxTask {
     pub settings: Settings,
     pub max_bytes: usize,
     pub attempts: u32,
+    /// This server's address, for agents.
+    pub site: Arc<str>,
 }
 
 /// A run under way. Dropping it ends its sides.

@@ -24,12 +24,13 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info_span};
 use uuid::Uuid;
 
+use crate::arena::agents;
 use crate::arena::catalog::{self, ListedModel, Model};
 use crate::arena::jobs::attempts::RequestSetup;
 use crate::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
 use crate::arena::jobs::{ClaimedBuild, LeaseError};
 use crate::config::Config;
-use crate::generate::Providers;
+use crate::generate::{ProviderRegister, Providers};
 use crate::work::WorkPool;
 
 /// How long a job stays with a worker that does not renew its lease.
@@ -47,7 +48,7 @@ pub struct Worker {
     pool: PgPool,
     work: WorkPool,
     config: Arc<Config>,
-    providers: Arc<Providers>,
+    providers: Arc<ProviderRegister>,
     wake: Arc<Notify>,
     /// Cancelled when no further job is to be claimed.
     draining: CancellationToken,
@@ -64,7 +65,7 @@ struct RunningJobs(Arc<Mutex<BTreeMap<Uuid, String>>>);
 struct RunningJob(RunningJobs, Uuid);
 
 impl Worker {
-    pub fn new(pool: PgPool, work: WorkPool, config: Arc<Config>, providers: Providers) -> Self {
+    pub fn new(pool: PgPool, work: WorkPool, config: Arc<Config>, providers: ProviderRegister) -> Self {
         Self {
             pool,
             work,
@@ -77,8 +78,15 @@ impl Worker {
         }
     }
 
-    pub fn providers(&self) -> &Providers {
-        &self.providers
+    /// The providers that can be asked now.
+    pub fn providers(&self) -> Arc<Providers> {
+        self.providers.current()
+    }
+
+    /// Looks at the register of agents again.
+    pub async fn refresh_agents(&self) -> sqlx::Result<()> {
+        self.providers.set_agents(agents::all(&self.pool).await?);
+        Ok(())
     }
 
     /// Makes the worker look for new jobs, and running jobs for their cancellation, at once.
@@ -147,6 +155,7 @@ impl Worker {
 
     /// Claims jobs as long as their providers have room.
     async fn claim_jobs(&self, running: &mut JoinSet<()>) -> sqlx::Result<()> {
+        self.refresh_agents().await?;
         while !self.is_draining() && claims::any_claimable(&self.pool).await? {
             let routes = self.routes(&catalog::models(&self.pool).await?);
             let at_once = self.config.generation.max_concurrent;
@@ -174,8 +183,9 @@ impl Worker {
     }
 
     fn routes(&self, models: &[ListedModel]) -> Vec<ModelRoute> {
+        let providers = self.providers();
         let route = |listed: &ListedModel| {
-            let (provider, _) = self.providers().route(&listed.model)?;
+            let (provider, _) = providers.route(&listed.model)?;
             Some(ModelRoute { model: listed.model.key.clone(), provider: provider.to_owned() })
         };
         models.iter().filter_map(route).collect()

@@ -1,5 +1,6 @@
 //! The catalog: models, prompts and providers.
 
+mod agent_entries;
 mod model_edits;
 mod providers;
 mod stored;
@@ -15,12 +16,13 @@ use sqlx::PgConnection;
 use time::Date;
 use time::format_description::well_known::Iso8601;
 
+pub use self::agent_entries::{AgentEntry, AgentSource, ContestantKind};
 pub use self::model_edits::{EditModelError, ModelEdit, ModelPatch, delete_model, patch_model, put_model};
 pub use self::providers::{
     EffortSet, MIN_OUTPUT_TOKENS, ModelOptions, Prices, Provider, ProviderKind, ThinkingEffort, is_address,
 };
 pub use self::stored::{
-    EditPromptError, ListedModel, ListedPrompt, PromptPatch, SelectOption, find_model, models,
+    EditPromptError, ListedModel, ListedPrompt, PromptPatch, SelectOption, find_model, has_agents, models,
     models_with_builds, patch_prompt, prompts, prompts_with_builds, put_prompt,
 };
 use super::builds::BuildSlot;
@@ -29,6 +31,9 @@ use super::{ModelKey, PromptId, budgets};
 
 /// The provider of reference models, which ship with the program and generate nothing.
 pub const REFERENCE: &str = "reference";
+
+/// The provider of agents. The model's id is the agent's key.
+pub const AGENT: &str = "agent";
 
 /// The largest budget, in dollars.
 const MAX_BUDGET_DOLLARS: f64 = 1_000_000.0;
@@ -74,10 +79,16 @@ pub struct Prompt {
 }
 
 impl Model {
-    /// The providers that offer it with their names for it, its own provider first.
+    pub fn is_agent(&self) -> bool {
+        self.provider == AGENT
+    }
+
+    /// The providers that offer it with their names for it, its own provider first. Each agent is a provider of itself,
+    /// so that one that fails holds up no other.
     pub fn routes(&self) -> impl Iterator<Item = (&str, &str)> {
+        let own = if self.is_agent() { &self.model_id } else { &self.provider };
         let via = self.via.iter().map(|(provider, id)| (provider.as_str(), id.as_str()));
-        std::iter::once((self.provider.as_str(), self.model_id.as_str())).chain(via)
+        std::iter::once((own.as_str(), self.model_id.as_str())).chain(via)
     }
 
     /// Whether builds of both are those of one contestant: they have the same provider, ID and options, and no other
@@ -152,6 +163,7 @@ fn check_length(what: &str, text: &str, allowed: RangeInclusive<usize>) -> Optio
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalog {
     pub providers: Vec<Provider>,
+    pub agents: Vec<AgentEntry>,
     pub models: Vec<Model>,
     pub prompts: Vec<Prompt>,
     /// The day on which the list of models was last brought up to date, if it says so.
@@ -180,11 +192,13 @@ impl Catalog {
             providers.extend(own.providers);
             list = ModelsFile { providers, ..own };
         }
-        let ModelsFile { providers, models, updated } = list;
+        let ModelsFile { providers, mut models, updated } = list;
+        let (agents, providers) =
+            agent_entries::split(providers, &mut models).context("models.toml cannot be used")?;
         let own = read_file(dir, "prompts.toml")?;
         let prompts =
             read_prompts(own.as_deref().unwrap_or(PROMPTS)).context("prompts.toml cannot be used")?;
-        let catalog = Self { providers, models, prompts, updated, held_out_percent: 0 };
+        let catalog = Self { providers, agents, models, prompts, updated, held_out_percent: 0 };
         catalog.check_routes().context("models.toml cannot be used")?;
         Ok(catalog)
     }
@@ -228,7 +242,8 @@ impl Catalog {
                     model.key
                 );
             }
-            if model.provider != REFERENCE && self.routes(model).next().is_none() {
+            let is_asked = model.provider != REFERENCE && !model.is_agent();
+            if is_asked && self.routes(model).next().is_none() {
                 tracing::warn!(model = %model.key, provider = model.provider, "the model's provider is not in the catalog; the model cannot generate builds");
             }
         }
@@ -252,6 +267,7 @@ impl Catalog {
 
     /// The same for a transaction that is rolled back, so that nobody has to wait for it.
     pub async fn preview_seed(&self, connection: &mut PgConnection) -> sqlx::Result<()> {
+        agent_entries::seed_agents(connection, &self.agents).await?;
         model_edits::seed_models(connection, &self.models).await?;
         for model in &self.models {
             let budget = model.budget.map(|dollars| (dollars * 1e6).round() as i64);
@@ -298,8 +314,9 @@ fn read_models(text: &str) -> anyhow::Result<ModelsFile> {
     for provider in providers {
         provider.base_url.truncate(provider.base_url.trim_end_matches('/').len());
         ensure!(
-            provider.key != REFERENCE,
-            "{REFERENCE} is reserved for reference models and cannot be a [[provider]]"
+            ![REFERENCE, AGENT].contains(&provider.key.as_str()),
+            "{} is reserved and cannot be a [[provider]]",
+            provider.key
         );
         if let Some(problem) = provider.problem() {
             bail!(problem);

@@ -5,6 +5,7 @@ use sqlx::PgPool;
 use uuid::Uuid;
 use voxel::{GridSize, Palette};
 
+use super::catalog::{AGENT, ContestantKind};
 use super::{ModelKey, PromptId, Settings};
 
 /// Builds on a page.
@@ -21,6 +22,7 @@ pub struct GalleryFilter {
     pub model: Option<String>,
     pub grid_size: Option<GridSize>,
     pub palette: Option<Palette>,
+    pub kind: ContestantKind,
     pub sort: GallerySort,
 }
 
@@ -42,6 +44,7 @@ pub struct BuildCard {
     pub prompt_text: String,
     pub model_key: ModelKey,
     pub model_name: String,
+    pub is_agent: bool,
     pub settings: Settings,
     pub block_count: i32,
 }
@@ -88,11 +91,14 @@ async fn count(pool: &PgPool, filter: &GalleryFilter) -> sqlx::Result<i64> {
           AND ($2::text IS NULL OR model_key = $2)
           AND ($3::smallint IS NULL OR grid_size = $3)
           AND ($4::text IS NULL OR palette = $4)
+          AND ($5::boolean IS NULL OR (SELECT provider = $6 FROM models WHERE key = model_key) = $5)
         "#,
         filter.prompt,
         filter.model,
         filter.grid_size as _,
         filter.palette as _,
+        filter.kind.only_agents(),
+        AGENT,
     )
     .fetch_one(pool)
     .await
@@ -135,7 +141,7 @@ async fn select(
         SELECT
             builds.id, prompt_id AS "prompt_id: PromptId", prompts.text AS prompt_text,
             model_key AS "model_key: ModelKey", models.display_name AS model_name,
-            settings AS "settings: Settings", block_count
+            models.provider = $10 AS "is_agent!", settings AS "settings: Settings", block_count
         FROM builds
         JOIN prompts ON prompts.id = prompt_id
         JOIN models ON models.key = model_key
@@ -144,6 +150,7 @@ async fn select(
           AND ($2::text IS NULL OR model_key = $2)
           AND ($3::smallint IS NULL OR grid_size = $3)
           AND ($4::text IS NULL OR palette = $4)
+          AND ($9::boolean IS NULL OR (models.provider = $10) = $9)
         ORDER BY
             CASE WHEN $5 = 'oldest' THEN builds.created_at END,
             CASE WHEN $5 = 'largest' THEN block_count END DESC,
@@ -168,6 +175,8 @@ async fn select(
         first as _,
         limit,
         offset,
+        filter.kind.only_agents(),
+        AGENT,
     )
     .fetch_all(pool)
     .await

@@ -29,6 +29,7 @@ use sqlx::{PgConnection, Postgres, Transaction};
 use time::OffsetDateTime;
 
 use self::history::DAY;
+use super::catalog::{AGENT, REFERENCE};
 use super::elo::Standing;
 use super::sampling::TimesShown;
 use super::skill::Skill;
@@ -80,8 +81,12 @@ pub enum StandingChange {
 }
 
 impl LadderModel {
+    pub fn is_agent(&self) -> bool {
+        self.provider == AGENT
+    }
+
     pub fn is_reference(&self) -> bool {
-        self.provider == "reference"
+        self.provider == REFERENCE
     }
 }
 

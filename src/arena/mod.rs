@@ -53,6 +53,7 @@
 //! has seen the pair is kept ([`cleanup`]).
 
 pub mod a2a_tasks;
+pub mod agents;
 pub mod alarms;
 pub mod audit;
 mod batcher;

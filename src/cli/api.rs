@@ -91,6 +91,7 @@ impl ApiArgs {
         let config = Arc::new(config);
         super::open_database(&config, async |database| {
             let app = App::new(Arc::clone(&config), database.pool().clone())?;
+            app.worker.refresh_agents().await?;
             run_in_process(app, works, command).await
         })
     }

@@ -1,4 +1,4 @@
-//! What `buildoff models` and `buildoff prompts` share: listing, changing and adding entries of the catalog.
+//! What `buildoff agents`, `buildoff models` and `buildoff prompts` share: listing, changing and adding entries of the catalog.
 
 use std::fmt::Display;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::api::{AdminApi, AdminApiError};
 use super::output;
 
-/// A model or a prompt as the API describes it, displayed as one line.
+/// An agent, a model or a prompt as the API describes it, displayed as one line.
 pub(super) trait CatalogEntry: DeserializeOwned + Display {
     /// What it is, in the singular. The plural is its address in the API.
     const KIND: &'static str;
@@ -21,7 +21,7 @@ pub(super) trait CatalogEntry: DeserializeOwned + Display {
 
 #[derive(Deserialize)]
 struct CatalogList<T> {
-    #[serde(alias = "models", alias = "prompts")]
+    #[serde(alias = "agents", alias = "models", alias = "prompts")]
     entries: Vec<T>,
 }
 

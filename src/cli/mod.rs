@@ -3,6 +3,7 @@
 // `println!` and `eprintln!` panic when the output is closed; `output` does not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod agents;
 mod api;
 mod backup;
 mod cancel;
@@ -86,6 +87,8 @@ enum CliCommand {
     Seed(seed::SeedArgs),
     /// List, enable, disable, rename and add models.
     Models(models::ModelsArgs),
+    /// List, add, enable and disable agents, check their cards, and make tokens for their owners.
+    Agents(agents::AgentsArgs),
     /// List, enable, disable and add prompts.
     Prompts(prompts::PromptsArgs),
     /// Show what this installation has, does and waits for.
@@ -158,6 +161,7 @@ pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
         CliCommand::Check(arguments) => check::run(&arguments),
         CliCommand::Seed(arguments) => seed::run(&arguments),
         CliCommand::Models(arguments) => models::run(&arguments),
+        CliCommand::Agents(arguments) => agents::run(&arguments),
         CliCommand::Prompts(arguments) => prompts::run(&arguments),
         CliCommand::Status(arguments) => status::run(&arguments),
         CliCommand::Jobs(arguments) => jobs::run(&arguments),

@@ -31,6 +31,11 @@ pub trait Task: Send + Sync + 'static {
         None
     }
 
+    /// What is asked for, as data, for agents.
+    fn data(&self) -> Option<Arc<Value>> {
+        None
+    }
+
     fn first_prompt(&self) -> ChatPrompt;
 
     /// The prompt after an answer that was cut off or too long.
@@ -148,9 +153,10 @@ impl<T: Task> AttemptLoop<T> {
             FirstStep::Ask(prompt) => prompt,
         };
         let mut resumable = self.past.resumable.clone();
+        let mut context = None;
         loop {
             listener.on_attempt_start().await.map_err(GenerateError::cancelled)?;
-            let (attempt, result) = self.attempt(&prompt, &mut resumable, listener).await;
+            let (attempt, result) = self.attempt(&prompt, &mut resumable, &mut context, listener).await;
             if attempt.outcome == Outcome::Interrupted {
                 interruptions += 1;
             } else {
@@ -241,6 +247,8 @@ impl<T: Task> AttemptLoop<T> {
             messages: vec![ChatMessage { role: ChatRole::User, text: prompt.user.clone() }],
             schema: self.task.schema(),
             options: self.options,
+            data: self.task.data(),
+            context: None,
         }
     }
 
@@ -248,9 +256,10 @@ impl<T: Task> AttemptLoop<T> {
         &self,
         prompt: &ChatPrompt,
         resumable: &mut Option<String>,
+        context: &mut Option<String>,
         listener: &mut dyn AttemptListener,
     ) -> (Attempt, Result<T::Output, FailedAttempt>) {
-        let request = self.request(prompt);
+        let request = CompletionRequest { context: context.clone(), ..self.request(prompt) };
         let resumed = resumable.clone();
         let mut sent_at = Instant::now();
         let mut streamed_chars = 0;
@@ -260,7 +269,7 @@ impl<T: Task> AttemptLoop<T> {
                 Delta::Text(text) => streamed_chars += text.chars().count(),
                 Delta::Thinking { chars } => streamed_chars += chars,
                 Delta::Remote { id } => *resumable = Some((*id).to_owned()),
-                Delta::Usage(_) | Delta::Waiting { .. } => {}
+                Delta::Progress(_) | Delta::Usage(_) | Delta::Waiting { .. } => {}
             }
             listener.on_delta(delta);
         };
@@ -277,6 +286,13 @@ impl<T: Task> AttemptLoop<T> {
             }
             None => self.provider.ask(&request, &mut on_delta).await,
         };
+        let response = match &result {
+            Ok(response) => response,
+            Err(error) => &error.partial,
+        };
+        if response.context.is_some() {
+            context.clone_from(&response.context);
+        }
         let request_chars = prompt.system.len() + prompt.user.len();
         self.judge(result, sent_at.elapsed(), |usage| least_usage(usage, request_chars, streamed_chars)).await
     }

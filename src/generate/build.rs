@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use voxel::codec::Digest;
-use voxel::{Rejection, RejectionCode, Verdict};
+use voxel::{Rejection, RejectionCode, Rules, Verdict};
 
 use super::attempts::{ChatPrompt, Generated, RejectedAnswer, Task};
 use super::prompting::{self, RejectedBuild};
@@ -18,6 +18,8 @@ pub struct BuildTask {
     pub settings: Settings,
     /// Of an answer, and of the spec in it.
     pub max_bytes: usize,
+    /// Where an agent finds the schema and can have its build checked.
+    pub site: Option<Arc<str>>,
 }
 
 /// A build that a model answered with.
@@ -33,6 +35,28 @@ impl Task for BuildTask {
     fn schema(&self) -> Option<Arc<Value>> {
         let Settings { grid, palette, .. } = self.settings;
         Some(Arc::new(with_plan(voxel::schema(grid, palette))))
+    }
+
+    fn data(&self) -> Option<Arc<Value>> {
+        let Settings { grid, palette, mode } = &self.settings;
+        let rules = Rules::of(*grid);
+        let site = self.site.as_deref();
+        Some(Arc::new(json!({
+            "type": "build",
+            "prompt": self.prompt,
+            "gridSize": grid,
+            "palette": palette,
+            "mode": mode.as_str(),
+            "limits": {
+                "minBlocks": rules.min_blocks,
+                "maxBlocks": rules.max_blocks,
+                "minFootprint": rules.min_footprint,
+                "minHeight": rules.min_height,
+                "maxBytes": self.max_bytes,
+            },
+            "schemaUrl": site.map(|site| format!("{site}/api/schema?gridSize={grid}&palette={palette}")),
+            "checkUrl": site.map(|site| format!("{site}/api/check?gridSize={grid}&palette={palette}")),
+        })))
     }
 
     fn first_prompt(&self) -> ChatPrompt {

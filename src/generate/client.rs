@@ -30,8 +30,7 @@ pub(super) use self::received::ReceivedAnswer;
 pub(super) use self::sse::SseEvent;
 use self::sse::SseStream;
 use self::text::{clip, head_and_tail};
-use self::transport::ResponseBody;
-pub(super) use self::transport::{HttpTransport, JsonLines, remote_id};
+pub(super) use self::transport::{HttpTransport, JsonLines, ResponseBody, TransportSetup, remote_id};
 use super::error::Retry;
 use super::{
     BatchApi, CompletionRequest, CompletionResponse, Delta, Endpoint, EndpointError, GenerateError,
@@ -122,7 +121,7 @@ impl ProviderClient {
         limits: RequestLimits,
         log_raw: bool,
     ) -> Result<Self, EndpointError> {
-        let transport = HttpTransport::new(endpoint, protocol.as_ref(), limits)?;
+        let transport = HttpTransport::new(endpoint, &TransportSetup::of(protocol.as_ref()), limits)?;
         let (key, learned) = (endpoint.key.clone(), LearnedOptions::default());
         Ok(Self { protocol, transport, limits, key, log_raw, learned })
     }
@@ -135,7 +134,8 @@ impl ProviderClient {
         notes: Vec<Note>,
     ) -> Result<CompletionResponse> {
         let (usage, began) = (received.total_usage(), received.began());
-        let response = CompletionResponse { text: received.text, usage, sent: options.sent(), notes };
+        let response =
+            CompletionResponse { text: received.text, usage, sent: options.sent(), notes, context: None };
         match result {
             Ok(()) => Ok(response),
             Err(error) => {

@@ -36,6 +36,8 @@ pub enum GenerateErrorKind {
     NoSuchModel,
     /// The provider does not understand or does not support what we sent.
     BadRequest,
+    /// An agent waits for input or for a login, neither of which will come.
+    NeedsInput,
     /// The model declined.
     Refused,
     /// The provider's filter withheld the prompt or the answer.
@@ -84,6 +86,7 @@ impl GenerateErrorKind {
             Self::NoCredit => "no_credit",
             Self::NoSuchModel => "no_such_model",
             Self::BadRequest => "bad_request",
+            Self::NeedsInput => "needs_input",
             Self::Refused => "refused",
             Self::Filtered => "filtered",
             Self::Truncated => "truncated",
@@ -108,7 +111,12 @@ impl GenerateErrorKind {
     pub fn is_final(self) -> bool {
         match self {
             Self::BadKey | Self::NoCredit | Self::NoSuchModel | Self::BadRequest => true,
-            Self::Refused | Self::Filtered | Self::Unread | Self::Cancelled | Self::OverBudget => true,
+            Self::NeedsInput
+            | Self::Refused
+            | Self::Filtered
+            | Self::Unread
+            | Self::Cancelled
+            | Self::OverBudget => true,
             Self::Truncated | Self::Empty | Self::TooLarge | Self::BadAnswer | Self::CutOff => false,
             Self::Stalled | Self::TimedOut | Self::Rejected(_) => false,
             Self::RateLimited | Self::Overloaded | Self::Unreachable | Self::Expired => false,
@@ -219,7 +227,7 @@ impl GenerateError {
         self.kind.is_final() || self.retry == Retry::Never
     }
 
-    pub(super) fn message_with_status(&self) -> String {
+    pub fn message_with_status(&self) -> String {
         match self.status {
             Some(status) => format!("{} ({status})", self.message),
             None => self.message.clone(),

@@ -10,6 +10,8 @@
 //!
 //! Nothing here touches the database; what an attempt and its usage are, it shares with `arena::jobs::attempts`.
 
+pub mod a2a;
+mod agent_secrets;
 mod anthropic;
 pub mod attempts;
 mod batches;
@@ -34,6 +36,7 @@ use async_trait::async_trait;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use self::agent_secrets::AgentSecrets;
 pub use self::batches::{
     BatchAnswer, BatchAnswers, BatchApi, BatchEnd, BatchStatus, EndedBatch, LostBatch, PreparedBatch,
 };
@@ -41,7 +44,7 @@ use self::client::{Protocol, ProviderClient};
 use self::error::Result;
 pub use self::error::{GenerateError, GenerateErrorKind};
 pub use self::progress::Progress;
-pub use self::providers::Providers;
+pub use self::providers::{ProviderRegister, Providers};
 pub use self::secret::Secret;
 pub use crate::arena::catalog::{EffortSet, ModelOptions, ProviderKind, ThinkingEffort};
 pub use crate::arena::jobs::attempts::{SentOptions, Usage};
@@ -92,12 +95,24 @@ pub fn provider(
     log_raw: bool,
 ) -> Result<Arc<dyn ModelProvider>, EndpointError> {
     let protocol: Box<dyn Protocol> = match endpoint.provider {
+        ProviderKind::A2a => return agent_provider(endpoint, true, limits, log_raw),
         ProviderKind::OpenAi => Box::new(openai::OpenAiProtocol),
         ProviderKind::Anthropic => Box::new(anthropic::AnthropicProtocol),
         ProviderKind::Google => Box::new(google::GoogleProtocol),
         ProviderKind::Compatible => Box::new(compatible::CompatibleProtocol),
     };
     Ok(Arc::new(ProviderClient::new(endpoint, protocol, limits, log_raw)?))
+}
+
+/// A client of an agent. Where private addresses are not allowed, the agent's own address is looked up and judged again
+/// whenever its card is read.
+pub fn agent_provider(
+    endpoint: &Endpoint,
+    allows_private: bool,
+    limits: RequestLimits,
+    log_raw: bool,
+) -> Result<Arc<dyn ModelProvider>, EndpointError> {
+    Ok(Arc::new(a2a::A2aProvider::new(endpoint, allows_private, limits, log_raw)?))
 }
 
 /// Where requests to a model go.
@@ -134,6 +149,10 @@ pub struct CompletionRequest {
     pub schema: Option<Arc<Value>>,
     /// Changed or left out one by one where the model does not support them.
     pub options: ModelOptions,
+    /// What is asked for, as data, for agents. Models get it in words.
+    pub data: Option<Arc<Value>>,
+    /// The agent's id of the conversation that this carries on.
+    pub context: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,6 +174,8 @@ pub struct CompletionResponse {
     pub usage: Usage,
     pub sent: SentOptions,
     pub notes: Vec<Note>,
+    /// An agent's id of the conversation.
+    pub context: Option<String>,
 }
 
 /// What the provider did not support, and how the request was changed.
@@ -200,6 +221,8 @@ pub enum Delta<'a> {
     },
     /// The sum over all requests so far.
     Usage(&'a Usage),
+    /// An agent says in a sentence how its work goes on.
+    Progress(&'a str),
     /// The provider's id of the answer.
     Remote {
         id: &'a str,
@@ -235,6 +258,19 @@ pub struct RequestLimits {
 }
 
 impl RequestLimits {
+    /// For what a person waits for in front of a form.
+    pub fn quick() -> Self {
+        let wait = Duration::from_secs(5);
+        Self {
+            connect: wait,
+            first_byte: wait,
+            idle: wait,
+            total: Duration::from_secs(8),
+            tries: 1,
+            ..Self::default()
+        }
+    }
+
     /// For requests that a person waits for.
     pub fn interactive() -> Self {
         Self {

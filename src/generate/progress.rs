@@ -2,6 +2,9 @@
 
 use super::{Delta, Usage};
 
+/// As much as fits on a line or two.
+const MAX_NOTE_CHARS: usize = 200;
+
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
     /// Text that has streamed in. Followers remove what they have passed on.
@@ -29,6 +32,7 @@ impl Progress {
                 self.thought_chars += chars;
                 self.note = Some("thinking".to_owned());
             }
+            Delta::Progress(words) => self.note = Some(words.chars().take(MAX_NOTE_CHARS).collect()),
             Delta::Usage(usage) => self.usage = **usage,
             Delta::Waiting { reason, seconds, .. } => {
                 self.note = Some(format!("trying again in {seconds:.0} s: {reason}"));

@@ -33,6 +33,10 @@ impl Secret {
         self.0.len() < 16
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether it can be sent in a header.
     pub fn is_sendable(&self) -> bool {
         HeaderValue::from_str(&self.0).is_ok()

@@ -72,6 +72,16 @@ pub fn parse_base_url(address: &str) -> Result<Url, OutboundRefused> {
     Ok(url)
 }
 
+/// The host of an address, and its port unless it is the usual one.
+pub fn host_and_port(address: &str) -> Option<String> {
+    let url = parse_base_url(address).ok()?;
+    let host = url.host_str()?;
+    Some(match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    })
+}
+
 async fn lookup(name: &str, port: u16) -> Result<Vec<SocketAddr>, OutboundRefused> {
     let found = timeout(DNS_TIMEOUT, lookup_host((name, port))).await;
     let addresses: Vec<_> = found.ok().and_then(Result::ok).ok_or(OutboundRefused::UnknownHost)?.collect();

@@ -179,7 +179,7 @@ impl Charge {
             Delta::Text(text) => self.chars += text.chars().count(),
             Delta::Thinking { chars } => self.chars += chars,
             Delta::Usage(usage) => self.usage = **usage,
-            Delta::Sent | Delta::Remote { .. } | Delta::Waiting { .. } => {}
+            Delta::Sent | Delta::Progress(_) | Delta::Remote { .. } | Delta::Waiting { .. } => {}
         }
     }
 

@@ -75,9 +75,9 @@ impl SideRunner {
     }
 
     fn attempt_loop(&self, target: SandboxTarget) -> AttemptLoop<BuildTask> {
-        let SandboxTask { prompt, settings, max_bytes, attempts } = self.task.clone();
+        let SandboxTask { prompt, settings, max_bytes, attempts, site } = self.task.clone();
         AttemptLoop {
-            task: Arc::new(BuildTask { prompt, settings, max_bytes }),
+            task: Arc::new(BuildTask { prompt, settings, max_bytes, site: Some(site) }),
             provider: target.provider,
             model: target.model,
             options: target.options,

@@ -1,6 +1,7 @@
 //! JSON and files, for programs: everything under `/api`.
 
 pub(in crate::web) mod admin;
+pub(in crate::web) mod agents;
 pub(in crate::web) mod arena;
 pub(in crate::web) mod builds;
 pub(in crate::web) mod check;

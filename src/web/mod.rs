@@ -9,6 +9,7 @@
 mod a2a;
 mod api;
 pub mod assets;
+mod bearer;
 mod body;
 mod cards;
 mod charts;
@@ -28,6 +29,7 @@ mod pictures;
 mod query;
 pub mod server;
 mod textures;
+mod this_machine;
 mod views;
 mod voter;
 
@@ -105,6 +107,7 @@ fn documented_routes() -> Vec<OpenApiRouter<App>> {
         api::arena::routes(),
         api::leaderboard::routes(),
         api::models::routes(),
+        api::agents::routes(),
         api::votes::routes(),
         api::decisions::routes(),
         api::dataset::routes(),

@@ -39,6 +39,7 @@ const ADMIN_PATH: &str = "/api/admin/";
         (name = "Builds", description = "Builds as grids, pictures, specs and files."),
         (name = "Task format", description = "The format of builds, and a check for it."),
         (name = "Sandbox", description = "Two models side by side, without effect on the leaderboard."),
+        (name = "Agents", description = "Programs that build for the arena, and are asked over the A2A protocol."),
         (name = "Admin", description = "Prompts, models, builds, jobs and votes. Requires the admin token."),
         (name = "Service", description = "Health and metrics of this server."),
     ),
@@ -64,6 +65,10 @@ impl Modify for SecuritySchemes {
         document.info.license = None;
         let components = document.components.get_or_insert_default();
         components.add_security_scheme("session", SecurityScheme::ApiKey(ApiKey::Cookie(session)));
+        let owner = HttpBuilder::new()
+            .scheme(HttpAuthScheme::Bearer)
+            .description(Some("An owner's token. An admin makes it for one agent."));
+        components.add_security_scheme("agentToken", SecurityScheme::Http(owner.build()));
         components.add_security_scheme("adminToken", SecurityScheme::Http(admin.build()));
     }
 }

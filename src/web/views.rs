@@ -133,6 +133,7 @@ pub(in crate::web) fn unavailable_reason(model: &Model, providers: &Providers) -
     let variables: Vec<_> =
         model.routes().filter_map(|(key, _)| provider(key)?.key_variable.as_deref()).collect();
     Some(match variables.as_slice() {
+        [] if model.is_agent() => "The agent is disabled, or not in the register.".to_owned(),
         [] => {
             format!("The provider {} is not known here, so its builds can only be imported.", model.provider)
         }

@@ -98,8 +98,9 @@ impl Worker {
             let limits = &self.config.budgets.limits;
             while !self.is_draining() && batches::reserve(&self.pool, &routes, limits).await? {}
         }
-        let known = self.providers().known().iter().map(|provider| provider.key.clone());
-        let providers: Vec<String> = known.filter(|key| self.providers().can_ask(key)).collect();
+        let known = self.providers();
+        let keys = known.known().iter().map(|provider| provider.key.clone());
+        let providers: Vec<String> = keys.filter(|key| known.can_ask(key)).collect();
         while !self.is_draining() && steps.len() < MAX_STEPS {
             let Some(batch) = batches::claim(&self.pool, &providers, BATCH_LEASE).await? else { break };
             let span = info_span!("batch", id = %batch.id, model = %batch.model, provider = batch.provider);
@@ -123,7 +124,8 @@ impl Worker {
         let step = async {
             let models = catalog::models(&self.pool).await?;
             let model = models.into_iter().find(|listed| listed.model.key == batch.model);
-            let provider = self.providers().get(&batch.provider);
+            let providers = self.providers();
+            let provider = providers.get(&batch.provider);
             let api = provider.and_then(|provider| Some((provider, provider.batches()?)));
             let (Some(ListedModel { model, .. }), Some((provider, api))) = (model, api) else {
                 tracing::warn!("the catalog has no such model or batch API any more");
@@ -237,7 +239,7 @@ impl BatchStep<'_> {
         }
         let requests: Vec<_> = ids.into_iter().filter_map(|job| Some((job, *templates.get(&job)?))).collect();
         let (count, options) = (requests.len(), self.model.options);
-        let submission = Submission { requests, options, sent: prepared.sent, notes: notes.into() };
+        let submission = Submission { requests, options, sent: prepared.sent.clone(), notes: notes.into() };
         match batch.begin_submission(pool, &submission, &self.worker.config.budgets.limits).await? {
             SubmissionPermit::Given => {}
             SubmissionPermit::ModelChanged => return self.put_back(MODEL_CHANGED).await,

@@ -156,7 +156,8 @@ impl JobRun<'_> {
     /// None if this server has no client for the provider.
     async fn attempt_loop(&self) -> Result<Option<AttemptLoop<BuildTask>>, LeaseError> {
         let Self { worker, claim, setup, .. } = self;
-        let Some(provider) = worker.providers().get(&setup.provider) else { return Ok(None) };
+        let providers = worker.providers();
+        let Some(provider) = providers.get(&setup.provider) else { return Ok(None) };
         let mut attempt_loop =
             worker.attempt_loop(claim.lease.job, &claim.slot, &claim.prompt_text, setup, provider).await?;
         let past = &mut attempt_loop.past;
@@ -223,7 +224,8 @@ impl JobRun<'_> {
     async fn cancel_in_background(&self, id: &str) {
         let jobs = jobs::find(&self.worker.pool, &[self.claim.lease.job]).await;
         let is_cancelled = jobs.is_ok_and(|jobs| jobs.iter().any(|job| job.state == JobState::Cancelled));
-        let provider = self.worker.providers().get(&self.claim.provider);
+        let providers = self.worker.providers();
+        let provider = providers.get(&self.claim.provider);
         if let Some(provider) = provider.filter(|_| is_cancelled)
             && let Err(error) = provider.cancel(id).await
         {
@@ -253,6 +255,7 @@ impl Worker {
             prompt: prompt.to_owned(),
             settings: slot.settings.clone(),
             max_bytes: config.answer_max_bytes,
+            site: Some(self.config.site_url().into()),
         };
         Ok(AttemptLoop {
             task: Arc::new(task),

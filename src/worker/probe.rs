@@ -1,5 +1,6 @@
 //! Probing a model: one tiny request tells whether its key, id and options are accepted, before many are sent.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::time::timeout;
@@ -49,10 +50,11 @@ impl Worker {
 
     /// Probes the model at one of its providers.
     pub(super) async fn probe_at(&self, model: &Model, provider: &str, model_id: &str) -> Option<ModelProbe> {
-        let client = self.providers().get(provider)?;
+        let client = Arc::clone(self.providers().get(provider)?);
         let (mut began, mut waits_for) = (false, None);
         let mut on_delta = |delta: Delta<'_>| match delta {
             Delta::Text(_) | Delta::Thinking { .. } => began = true,
+            Delta::Progress(_) => {}
             Delta::Waiting { reason, .. } => waits_for = Some(reason),
             Delta::Usage(_) | Delta::Remote { .. } | Delta::Sent => {}
         };
@@ -82,6 +84,7 @@ impl Worker {
             prompt: String::new(),
             settings: self.config.arena.clone(),
             max_bytes: self.config.generation.answer_max_bytes,
+            site: None,
         };
         CompletionRequest {
             model: model_id.to_owned(),
@@ -89,6 +92,8 @@ impl Worker {
             messages: vec![ChatMessage { role: ChatRole::User, text: PROMPT.to_owned() }],
             schema: task.schema(),
             options: ModelOptions { background: false, ..model.options },
+            data: None,
+            context: None,
         }
     }
 }

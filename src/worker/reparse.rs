@@ -65,6 +65,7 @@ impl Worker {
             prompt: job.prompt_text.clone(),
             settings: job.settings.clone(),
             max_bytes: self.config.generation.answer_max_bytes,
+            site: None,
         };
         let is_whole = matches!(attempt.outcome.as_deref(), Some("accepted" | "refused" | "unread"));
         let read = move || {

@@ -101,6 +101,25 @@ interface AdminModel {
   options: { effort: string | null; temperature: number | null; maxOutputTokens: number | null; efforts?: string[] };
 }
 
+interface AdminAgent {
+  key: string;
+  name: string;
+  url: string;
+  keyVariable: string | null;
+  note: string;
+  enabled: boolean;
+  builds: boolean;
+  canAsk: boolean;
+}
+
+interface AgentToken {
+  id: string;
+  name: string;
+  runsPerDay: number;
+  usedAt: string | null;
+  revokedAt: string | null;
+}
+
 interface AdminPrompt {
   id: string;
   text: string;

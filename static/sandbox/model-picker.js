@@ -1,4 +1,4 @@
-/** Chooses the model of a side: one of the catalog, any model of a provider, or the visitor's own endpoint. */
+/** Chooses the model of a side: one of the catalog, any model of a provider, the visitor's own endpoint, or an agent. */
 import { query } from "../dom.js";
 import { loadKey, saveKey } from "./api-keys.js";
 
@@ -15,6 +15,7 @@ export class ModelPicker {
   #fieldset;
   #model;
   #base;
+  #agent;
   #name;
   #key;
   #problem;
@@ -27,11 +28,12 @@ export class ModelPicker {
     this.#model = /** @type {HTMLSelectElement} */ (query(set, "[data-field=model]"));
     const input = (/** @type {string} */ name) => /** @type {HTMLInputElement} */ (query(set, `[data-field=${name}]`));
     this.#base = input("base");
+    this.#agent = input("agent");
     this.#name = input("name");
     this.#key = input("key");
     this.#problem = query(set, "[data-slot=problem]");
     this.#model.addEventListener("change", () => this.#showFields());
-    this.#base.addEventListener("change", () => this.#baseChanged());
+    for (const address of [this.#base, this.#agent]) address.addEventListener("change", () => this.#addressChanged());
     this.#key.addEventListener("input", () => saveKey(this.#keyOwner, this.#key.value.trim()));
     set.addEventListener("input", () => this.clearError());
     this.#showFields();
@@ -53,16 +55,19 @@ export class ModelPicker {
 
   /** The model's name as it is shown. */
   get title() {
+    if (this.#kind === "agent") return this.#agent.value.trim().replace(/^https?:\/\//, "");
     return this.#kind === "catalog" ? this.#option.text : this.#name.value.trim();
   }
 
   /** The choice as the API takes it; throws an `InvalidField`. @returns {ModelChoice} */
   check() {
     const kind = this.#kind;
+    if (kind === "agent" && !this.#agent.value.trim()) throw new InvalidField("Enter the agent's address.", this.#agent);
+    if (kind === "agent" && !this.#agent.checkValidity()) throw new InvalidField("The address must start with https://.", this.#agent);
     if (kind === "endpoint" && !this.#base.value.trim()) throw new InvalidField("Enter the endpoint's address.", this.#base);
     if (kind === "endpoint" && !this.#base.checkValidity()) throw new InvalidField("The address must start with https://.", this.#base);
-    if (kind !== "catalog" && !this.#name.value.trim()) throw new InvalidField("Enter the model's name.", this.#name);
-    const needs = kind !== "endpoint" && !this.#hasServerKey;
+    if ((kind === "provider" || kind === "endpoint") && !this.#name.value.trim()) throw new InvalidField("Enter the model's name.", this.#name);
+    const needs = kind !== "endpoint" && kind !== "agent" && !this.#hasServerKey;
     if (needs && !this.#apiKey) throw new InvalidField(`Enter your key for ${this.#providerName}.`, this.#key);
     return this.choice;
   }
@@ -72,6 +77,7 @@ export class ModelPicker {
     const apiKey = this.#apiKey;
     const model = this.#name.value.trim();
     if (this.#kind === "catalog") return { key: this.#model.value, apiKey };
+    if (this.#kind === "agent") return { agent: this.#agent.value.trim(), apiKey };
     if (this.#kind === "provider") return { provider: this.#model.value, model, apiKey };
     return { baseUrl: this.#base.value.trim(), model, apiKey };
   }
@@ -88,7 +94,7 @@ export class ModelPicker {
   clearError() {
     this.#problem.hidden = true;
     this.#problem.textContent = "";
-    for (const field of [this.#model, this.#base, this.#name, this.#key]) {
+    for (const field of [this.#model, this.#base, this.#agent, this.#name, this.#key]) {
       field.removeAttribute("aria-invalid");
       field.removeAttribute("aria-describedby");
     }
@@ -110,8 +116,9 @@ export class ModelPicker {
     return this.#option?.hasAttribute("data-open") ?? false;
   }
 
-  /** The name that the API key is stored under: the provider, or the endpoint's address. */
+  /** The name that the API key is stored under: the provider, or the endpoint's or agent's address. */
   get #keyOwner() {
+    if (this.#kind === "agent") return this.#agent.value.trim();
     return this.#kind === "endpoint" ? this.#base.value.trim() : (this.#option?.dataset.provider ?? "");
   }
 
@@ -128,8 +135,8 @@ export class ModelPicker {
     this.#loadedKey = this.#key.value = loadKey(this.#keyOwner);
   }
 
-  /** The endpoint's address has changed: fills in the key that is stored for it; a key typed just before is kept for it otherwise. */
-  #baseChanged() {
+  /** The address has changed: fills in the key that is stored for it; a key typed just before is kept for it otherwise. */
+  #addressChanged() {
     const typed = this.#key.value !== this.#loadedKey;
     if (loadKey(this.#keyOwner) || !typed) this.#loadKey();
     else saveKey(this.#keyOwner, this.#key.value.trim());

@@ -38,6 +38,7 @@ interface Task {
 /** A model, as the API takes it. */
 interface ModelChoice {
   key?: string;
+  agent?: string;
   provider?: string;
   baseUrl?: string;
   model?: string;

@@ -371,15 +371,14 @@ async fn the_commands_on_the_page_work_as_shown() {
     let (_db, server) = start().await;
     let html = server.get("/agents/connect").send().await.unwrap().text().await.unwrap();
     assert!(html.contains(&server.url_for("/.well-known/agent-card.json")), "{html}");
-    let bodies: Vec<&str> =
-        html.split("-d '").skip(1).map(|rest| rest.split_once("'</code>").unwrap().0).collect();
-    let mut answers = Vec::new();
-    for body in bodies {
-        let request = server.post("/a2a").header(CONTENT_TYPE, "application/json").body(body.to_owned());
-        answers.push(request.send().await.unwrap().json::<Value>().await.unwrap());
-    }
-    let [rules, checked] = &answers[..] else { panic!("two commands: {answers:?}") };
-    assert_eq!(rules["result"]["message"]["parts"][1]["data"]["gridSize"], 64);
+    let (_, after) = html.split_once("/a2a -H 'Content-Type: application/json' -d '").unwrap();
+    let (body, _) = after.split_once("'</code>").unwrap();
+    let request = server.post("/a2a").header(CONTENT_TYPE, "application/json").body(body.to_owned());
+    let checked: Value = request.send().await.unwrap().json().await.unwrap();
     let parts = &checked["result"]["task"]["artifacts"][0]["parts"];
     assert_eq!((&parts[1]["data"]["ok"], &parts[2]["mediaType"]), (&json!(true), &json!("image/png")));
+
+    let example = server.get("/agents/builder.py").send().await.unwrap();
+    assert_eq!(example.headers()[CONTENT_TYPE], "text/x-python; charset=utf-8");
+    assert!(example.text().await.unwrap().contains("def build(prompt, grid_size):"));
 }

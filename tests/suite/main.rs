@@ -4,6 +4,7 @@
 
 mod a2a_server;
 mod admin;
+mod agents;
 mod arena;
 mod arena_page;
 mod backups;

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
+use crate::support::fake_agent::FakeAgent;
 use crate::support::voter::{TestResponse, solve_work};
 use crate::support::{
     FakePart, FakeProtocol, FakeProvider, TestAdmin, TestCatalog, TestServer, TestVoter, open_page,
@@ -343,6 +344,7 @@ async fn call_admin_operations() -> Vec<Value> {
         recorded.record("deleteModel", &admin.delete(path).await);
     }
     recorded.record("adminModels", &admin.get("/api/admin/models").await);
+    record_agents(&mut recorded, &server, &admin).await;
     let text = |text: &str| json!({ "text": text });
     recorded
         .record("putPrompt", &admin.json(Method::PUT, "/api/admin/prompts/new", &text("a new one")).await);
@@ -371,6 +373,42 @@ async fn call_admin_operations() -> Vec<Value> {
     let (status, headers) = (events.status().as_u16(), events.headers().clone());
     recorded.record("adminEvents", &TestResponse { status, headers, bytes: Vec::new() });
     recorded.0
+}
+
+async fn record_agents(recorded: &mut RecordedResponses, server: &TestServer, admin: &TestAdmin) {
+    let agent = FakeAgent::start([]).await;
+    let path = "/api/admin/agents";
+    let new = json!({ "key": "tower", "url": agent.url, "builds": true });
+    for agent in [&new, &new, &json!({ "key": "x", "url": "nowhere" }), &json!({})] {
+        recorded.record("addAgent", &admin.json(Method::POST, path, agent).await);
+    }
+    recorded.record("adminAgents", &admin.get(path).await);
+    let tower = format!("{path}/tower");
+    recorded.record("patchAgent", &admin.json(Method::PATCH, &tower, &json!({ "note": "A tower." })).await);
+    recorded.record("patchAgent", &admin.json(Method::PATCH, &format!("{path}/no"), &json!({})).await);
+    for key in ["tower", "no"] {
+        recorded.record("readAgentCard", &admin.post(&format!("{path}/{key}/card"), "").await);
+        recorded.record("agentTokens", &admin.get(&format!("{path}/{key}/tokens")).await);
+        recorded.get(&server.voter(), "agent", &format!("/api/agents/{key}")).await;
+    }
+    recorded.get(&server.voter(), "listAgents", "/api/agents").await;
+    let name = json!({ "name": "Ada" });
+    let made = admin.json(Method::POST, &format!("{tower}/tokens"), &name).await;
+    let made = recorded.record("makeAgentToken", &made);
+    recorded
+        .record("makeAgentToken", &admin.json(Method::POST, &format!("{tower}/tokens"), &json!({})).await);
+    for token in [made["token"].as_str().unwrap(), "wrong"] {
+        let change = server.request(Method::PATCH, "/api/agents/tower").bearer_auth(token);
+        let answer = change.json(&json!({ "note": "Mine." })).send().await.unwrap();
+        let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+        let bytes = answer.bytes().await.unwrap().to_vec();
+        recorded.record("changeOwnAgent", &TestResponse { status, headers, bytes });
+    }
+    let token = format!("{tower}/tokens/{}", made["id"].as_str().unwrap());
+    recorded.record("revokeAgentToken", &admin.delete(&token).await);
+    recorded.record("revokeAgentToken", &admin.delete(&format!("{tower}/tokens/nothing")).await);
+    recorded.record("removeAgent", &admin.delete(&tower).await);
+    recorded.record("removeAgent", &admin.delete(&tower).await);
 }
 
 async fn record_sandbox(recorded: &mut RecordedResponses, server: &TestServer, grid: &str) {

@@ -110,7 +110,7 @@ async fn the_keyboard_reaches_everything_in_reading_order() {
     let server = server().await;
     let page = open_page(&server.url_for("/format")).await;
     let mut order = Vec::new();
-    let menu = ["Arena", "Leaderboard", "Builds", "Prompts", "Sandbox", "Blocks", "Format", "About"];
+    let menu = ["Arena", "Agents", "Sandbox", "Docs", "How it works", "Format", "Blocks", "API"];
     for _ in 0..menu.len() + 3 {
         page.press("Tab").await;
         order.push(focused(&page).await);

@@ -7,6 +7,7 @@ use sqlx::PgConnection;
 use sqlx::error::ErrorKind;
 use sqlx::types::Json;
 
+use super::agent_entries::follow_model;
 use super::stored::find_model;
 use super::{Model, ModelOptions, Prices};
 use crate::arena::jobs::claims;
@@ -111,8 +112,11 @@ pub async fn put_model(
         Json(&model.options) as _,
         enabled,
     )
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
+    if let Some(enabled) = enabled.filter(|_| model.is_agent()) {
+        follow_model(connection, &model.key, enabled).await?;
+    }
     Ok(ModelEdit { is_new: stored.is_none(), retired_builds })
 }
 
@@ -148,17 +152,20 @@ pub async fn patch_model(
         enabled,
         takes_over,
     )
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
+    if let Some(enabled) = enabled.filter(|_| model.is_agent()) {
+        follow_model(connection, key, enabled).await?;
+    }
     Ok(ModelEdit { is_new: false, retired_builds })
 }
 
 /// Deletes a model that has neither builds nor jobs: others refer to the rows of those.
 pub async fn delete_model(connection: &mut PgConnection, key: &ModelKey) -> Result<(), EditModelError> {
-    let deleted = sqlx::query!("DELETE FROM models WHERE key = $1", key as _).execute(connection).await;
+    let deleted = sqlx::query!("DELETE FROM models WHERE key = $1", key as _).execute(&mut *connection).await;
     match deleted {
         Ok(deleted) if deleted.rows_affected() == 0 => Err(EditModelError::NoModel),
-        Ok(_) => Ok(()),
+        Ok(_) => Ok(follow_model(connection, key, false).await?),
         Err(sqlx::Error::Database(error)) if error.kind() == ErrorKind::ForeignKeyViolation => {
             Err(EditModelError::InUse)
         }

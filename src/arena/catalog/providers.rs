@@ -35,6 +35,8 @@ pub enum ProviderKind {
     Google,
     /// OpenAI's chat completions, offered by others.
     Compatible,
+    /// An agent, asked over the A2A protocol.
+    A2a,
 }
 
 /// In dollars per million tokens. Reasoning counts as output.
@@ -82,10 +84,10 @@ impl Provider {
                 "the baseUrl of {key} must be an address that begins with http:// or https://, without ? or #"
             ));
         }
-        let variable = self.key_variable.as_ref().filter(|name| !is_word(name, char::is_ascii_uppercase));
-        if self.batch_price.is_some() && self.kind == ProviderKind::Compatible {
+        let variable = self.key_variable.as_deref().filter(|name| !is_variable(name));
+        if self.batch_price.is_some() && matches!(self.kind, ProviderKind::Compatible | ProviderKind::A2a) {
             return Some(format!(
-                "{key} cannot have a batchPrice: providers of the kind compatible have no batch API"
+                "{key} cannot have a batchPrice: providers of the kinds compatible and a2a have no batch API"
             ));
         }
         if self.batch_price.is_some_and(|price| !(price > 0.0 && price <= 1.0)) {
@@ -138,6 +140,11 @@ impl ModelOptions {
 
 pub(super) fn is_key(text: &str) -> bool {
     is_word(text, char::is_ascii_lowercase)
+}
+
+/// Whether this can be the name of an environment variable.
+pub(super) fn is_variable(text: &str) -> bool {
+    is_word(text, char::is_ascii_uppercase)
 }
 
 fn is_word(text: &str, is_letter: impl Fn(&char) -> bool) -> bool {

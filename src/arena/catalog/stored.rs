@@ -6,7 +6,7 @@ use sqlx::types::Json;
 use sqlx::{PgConnection, PgExecutor, PgPool};
 use time::OffsetDateTime;
 
-use super::{Model, ModelOptions, Prices, Prompt};
+use super::{AGENT, Model, ModelOptions, Prices, Prompt};
 use crate::arena::{ModelKey, PromptId};
 
 /// A model with its state in the arena.
@@ -213,6 +213,13 @@ pub async fn patch_prompt(
 pub struct SelectOption {
     pub id: String,
     pub name: String,
+}
+
+/// Whether any model is an agent.
+pub async fn has_agents(pool: &PgPool) -> sqlx::Result<bool> {
+    sqlx::query_scalar!(r#"SELECT EXISTS (SELECT FROM models WHERE provider = $1) AS "has_any!""#, AGENT)
+        .fetch_one(pool)
+        .await
 }
 
 /// The models that have builds in the gallery, by name.

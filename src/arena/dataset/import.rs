@@ -200,7 +200,7 @@ async fn store_request(
         asked.model_id,
         asked.options.map(Json) as _,
         template,
-        asked.sent.map(Json) as _,
+        asked.sent.as_ref().map(Json) as _,
         asked.tokens_in,
         asked.tokens_cached,
         asked.tokens_out,

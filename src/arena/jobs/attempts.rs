@@ -200,7 +200,7 @@ pub async fn end(
         reasoning,
         cost.map(|cost| cost.micros),
         cost.is_some_and(|cost| cost.is_minimum),
-        Json(attempt.sent) as _,
+        Json(&attempt.sent) as _,
         Json(json_without_nul(&attempt.notes)) as _,
         remote_id,
     )
@@ -276,7 +276,7 @@ pub(super) async fn add_ended(
         reasoning,
         cost.map(|cost| cost.micros),
         cost.is_some_and(|cost| cost.is_minimum),
-        Json(attempt.sent) as _,
+        Json(&attempt.sent) as _,
         Json(json_without_nul(&attempt.notes)) as _,
     )
     .execute(connection)

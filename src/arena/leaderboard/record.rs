@@ -6,6 +6,7 @@ use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use super::super::catalog::{AGENT, REFERENCE};
 use super::super::gallery::{self, BuildCard};
 use super::super::{Arena, Choice, ModelKey, PromptFilter, PromptId, tallies};
 use super::{LadderStats, Record};
@@ -64,8 +65,12 @@ pub struct JudgedVote {
 }
 
 impl ModelProfile {
+    pub fn is_agent(&self) -> bool {
+        self.provider == AGENT
+    }
+
     pub fn is_reference(&self) -> bool {
-        self.provider == "reference"
+        self.provider == REFERENCE
     }
 }
 

@@ -174,7 +174,7 @@ fn attempt_loop<T: Task>(task: T, replies: Vec<FakeReply>) -> (AttemptLoop<T>, A
 }
 
 fn build_task() -> BuildTask {
-    BuildTask { prompt: "a lighthouse".to_owned(), settings: settings(), max_bytes: 64 << 20 }
+    BuildTask { prompt: "a lighthouse".to_owned(), settings: settings(), max_bytes: 64 << 20, site: None }
 }
 
 async fn run_script(replies: Vec<FakeReply>) -> TestRun {

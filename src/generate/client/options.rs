@@ -70,6 +70,7 @@ impl RequestOptions {
             temperature: self.temperature,
             max_output_tokens: self.max_tokens,
             schema: self.schema.is_some(),
+            agent: None,
         }
     }
 

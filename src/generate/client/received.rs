@@ -9,7 +9,7 @@ use super::transport::is_plain_id;
 const MAX_RAW: usize = 16 << 10;
 
 pub(in super::super) struct ReceivedAnswer<'a> {
-    pub(super) text: String,
+    pub(in super::super) text: String,
     usage: Usage,
     /// What earlier requests used.
     spent: Usage,
@@ -20,7 +20,7 @@ pub(in super::super) struct ReceivedAnswer<'a> {
 }
 
 impl<'a> ReceivedAnswer<'a> {
-    pub(super) fn new(on_delta: &'a mut (dyn FnMut(Delta<'_>) + Send), limit: usize, keep_raw: bool) -> Self {
+    pub fn new(on_delta: &'a mut (dyn FnMut(Delta<'_>) + Send), limit: usize, keep_raw: bool) -> Self {
         let raw = keep_raw.then(Vec::new);
         let (usage, spent) = (Usage::default(), Usage::default());
         Self { text: String::new(), usage, spent, limit, began: false, raw, on_delta }
@@ -95,16 +95,16 @@ impl<'a> ReceivedAnswer<'a> {
     }
 
     /// What all requests used.
-    pub(super) fn total_usage(&self) -> Usage {
+    pub fn total_usage(&self) -> Usage {
         self.spent.plus(&self.usage)
     }
 
     /// Whether the model has started to answer or to think. Anthropic counts one output token before it has.
-    pub(super) fn began(&self) -> bool {
+    pub fn began(&self) -> bool {
         self.began || !self.text.is_empty() || self.usage.output.max(self.usage.reasoning) > Some(1)
     }
 
-    pub(super) fn emit(&mut self, delta: Delta<'_>) {
+    pub fn emit(&mut self, delta: Delta<'_>) {
         (self.on_delta)(delta);
     }
 

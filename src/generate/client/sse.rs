@@ -26,7 +26,7 @@ impl SseEvent {
     }
 }
 
-pub(super) struct SseStream {
+pub(in super::super) struct SseStream {
     response: Response,
     idle: Duration,
     parser: SseParser,

@@ -37,30 +37,60 @@ pub(in super::super) struct HttpTransport {
     max_body_bytes: usize,
 }
 
-pub(super) enum ResponseBody {
+pub(in super::super) enum ResponseBody {
     Stream(Box<SseStream>),
     Document(String),
+}
+
+/// What is the same for all requests to an endpoint.
+pub(in super::super) struct TransportSetup {
+    /// The header that carries the key, and what stands before the key in it.
+    pub key_header: (HeaderName, &'static str),
+    pub headers: Vec<(&'static str, &'static str)>,
+    /// Whether the stream repeats the whole text in a single event.
+    pub repeats_text: bool,
+}
+
+impl TransportSetup {
+    pub(super) fn of(protocol: &dyn Protocol) -> Self {
+        Self {
+            key_header: protocol.key_header(),
+            headers: protocol.headers().to_vec(),
+            repeats_text: protocol.repeats_text(),
+        }
+    }
 }
 
 impl HttpTransport {
     pub fn new(
         endpoint: &Endpoint,
-        protocol: &dyn Protocol,
+        setup: &TransportSetup,
         limits: RequestLimits,
     ) -> Result<Self, EndpointError> {
         let client = outbound::client_builder(endpoint.pinned.as_ref())
             .map_err(|error| EndpointError::NoTls(error.to_string()))?
-            .default_headers(headers(endpoint, protocol)?)
+            .default_headers(headers(endpoint, setup)?)
             .connect_timeout(limits.connect)
             .tcp_keepalive(KEEPALIVE)
             .build()
             .map_err(|error| EndpointError::NoTls(error.to_string()))?;
-        let times = if protocol.repeats_text() { 2 } else { 1 };
+        let times = if setup.repeats_text { 2 } else { 1 };
         let max_body_bytes = limits.max_bytes.saturating_mul(times).saturating_add(MAX_ERROR_BODY);
         Ok(Self { client, base: outbound::parse_base_url(&endpoint.base_url)?, limits, max_body_bytes })
     }
 
-    pub(super) async fn post(
+    pub(in super::super) async fn post(
+        &self,
+        url: Url,
+        body: Vec<u8>,
+        received: &mut ReceivedAnswer<'_>,
+    ) -> Result<ResponseBody> {
+        received.start_request();
+        self.answer(self.client.post(url).body(body), received).await
+    }
+
+    /// Sends another request about an answer that was requested before.
+    pub(in super::super) async fn post_follow_up(
         &self,
         url: Url,
         body: Vec<u8>,
@@ -71,6 +101,7 @@ impl HttpTransport {
 
     /// Reads an answer that was requested earlier.
     pub(super) async fn resume(&self, url: Url, received: &mut ReceivedAnswer<'_>) -> Result<ResponseBody> {
+        received.start_request();
         self.answer(self.client.get(url), received).await
     }
 
@@ -79,7 +110,6 @@ impl HttpTransport {
         request: RequestBuilder,
         received: &mut ReceivedAnswer<'_>,
     ) -> Result<ResponseBody> {
-        received.start_request();
         let mut response = self.send(request, received).await?;
         let max_body_bytes = self.max_body_bytes;
         match media_type(&response).as_str() {
@@ -184,16 +214,16 @@ impl HttpTransport {
     }
 }
 
-fn headers(endpoint: &Endpoint, protocol: &dyn Protocol) -> Result<HeaderMap, EndpointError> {
+fn headers(endpoint: &Endpoint, setup: &TransportSetup) -> Result<HeaderMap, EndpointError> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    for &(name, value) in protocol.headers() {
+    for &(name, value) in &setup.headers {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     if let Some(key) = endpoint.key.as_ref().filter(|key| !key.expose().is_empty()) {
-        let (name, before) = protocol.key_header();
+        let (name, before) = setup.key_header.clone();
         let mut value =
             HeaderValue::from_str(&format!("{before}{}", key.expose())).map_err(|_| EndpointError::BadKey)?;
         value.set_sensitive(true);

@@ -1,5 +1,6 @@
 //! The admin's API, which the console uses, too.
 
+pub(in crate::web) mod agents;
 mod audit;
 mod budgets;
 mod builds;
@@ -37,6 +38,7 @@ pub(in crate::web) fn routes() -> OpenApiRouter<App> {
         .merge(status::routes())
         .merge(coverage::routes())
         .merge(catalog::routes())
+        .merge(agents::routes())
         .merge(jobs::routes())
         .merge(budgets::routes())
         .merge(queue::routes())

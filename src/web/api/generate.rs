@@ -23,6 +23,7 @@ use crate::config::ServerKeyAccess;
 use crate::limits::{self, LimitedAction};
 use crate::sandbox::{KeyLoan, QueueFull, SandboxSlot, SandboxTask};
 use crate::web::openapi::codes;
+use crate::web::this_machine::is_at_this_machine;
 use crate::web::voter::Visitor;
 use crate::web::{Error, ErrorCode};
 use crate::work::WorkClient;
@@ -57,12 +58,14 @@ async fn generate(
     Error::bad_request_if(catalog::prompt_problem(&prompt))?;
     let choices = request.choices()?;
     visitor.check_limit(&app, LimitedAction::Generate, None)?;
-    let loan = lends_keys(&app, &headers).then(|| {
+    let loan = lends_keys(&app, &headers, visitor.address()).then(|| {
         let network = ClientNetwork::site(visitor.address());
         let config = &app.config;
         KeyLoan::new(app.pool.clone(), config.sandbox.loan_limits, config.budgets.limits, network)
     });
-    let resolver = ContestantResolver { app: &app, loan };
+    let allows_private_agents =
+        app.config.sandbox.local || is_at_this_machine(&app, &headers, visitor.address());
+    let resolver = ContestantResolver { app: &app, loan, allows_private_agents };
     if resolver.loan.is_some()
         && app.config.sandbox.server_keys == ServerKeyAccess::Everybody
         && choices.iter().any(ModelChoice::uses_server_key)
@@ -83,6 +86,7 @@ async fn generate(
         settings,
         max_bytes: app.config.check_max_bytes.min(app.config.generation.answer_max_bytes),
         attempts: app.config.generation.attempts,
+        site: app.config.site_url().into(),
     };
     let stream = RunStream {
         app,

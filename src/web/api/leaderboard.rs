@@ -12,6 +12,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::arena::PromptFilter;
+use crate::arena::catalog::ContestantKind;
 use crate::arena::leaderboard::{LadderEntry, Leaderboard};
 use crate::web::openapi::codes;
 use crate::web::views::{SettingsView, StandingView};
@@ -35,6 +36,9 @@ struct LeaderboardQuery {
     /// others. Ranks are as for a tag.
     #[param(inline)]
     prompts: PromptGroup,
+    /// List only models, or only agents. Ranks are still those among all of them.
+    #[param(inline)]
+    kind: ContestantKind,
 }
 
 /// Prompts by whether they are held out.
@@ -110,6 +114,10 @@ struct RankedModelView {
     provider: String,
     #[schema(example = "Architect")]
     display_name: String,
+    /// Whether it is an agent: a program of somebody else, asked over the A2A protocol. Missing for models.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    agent: bool,
     #[serde(flatten)]
     standing: StandingView,
 }
@@ -130,7 +138,10 @@ async fn leaderboard(
 ) -> Result<Json<LeaderboardResponse>, Error> {
     let board = board(&app, &query.prompts.with_tag(&query.tag)).await?;
     let rows = board.rows.iter();
-    let rows = rows.filter(|row| query.provider.is_empty() || row.model.provider == query.provider);
+    let rows = rows.filter(|row| {
+        let provider = &row.model.provider;
+        query.kind.includes(provider) && (query.provider.is_empty() || *provider == query.provider)
+    });
     Ok(Json(LeaderboardResponse {
         settings: SettingsView::of(&app.arena.settings),
         as_of: board.as_of,
@@ -143,7 +154,8 @@ impl RankedModelView {
         let standing = StandingView::of(&row);
         let LadderEntry { rank, model, .. } = row;
         let key = model.key.to_string();
-        Self { rank, key, provider: model.provider, display_name: model.display_name, standing }
+        let agent = model.is_agent();
+        Self { rank, key, provider: model.provider, display_name: model.display_name, agent, standing }
     }
 }
 

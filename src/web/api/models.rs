@@ -72,6 +72,10 @@ struct ModelApiResponse {
     enabled: bool,
     /// Whether it is a reference model, made for Buildoff.
     reference: bool,
+    /// Whether it is an agent: a program of somebody else, asked over the A2A protocol. Missing for models.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    agent: bool,
     #[serde(with = "time::serde::rfc3339")]
     created_at: OffsetDateTime,
     settings: SettingsView,
@@ -180,6 +184,7 @@ async fn show(State(app): State<App>, Path(key): Path<String>) -> Result<Json<Mo
     };
     Ok(Json(ModelApiResponse {
         reference: facts.is_reference(),
+        agent: facts.is_agent(),
         key: facts.key.to_string(),
         provider: facts.provider,
         model_id: facts.model_id,

@@ -34,14 +34,22 @@ macro_rules! error_codes {
 
 // In alphabetical order.
 error_codes! {
+    AddressRefused("address_refused", BAD_REQUEST, Section, "Address refused",
+        "This address cannot be used.");
     AdminOff("admin_off", FORBIDDEN, Arena, "The console is off",
         "The console and the admin API are off. Set ADMIN_TOKEN and restart Buildoff.");
+    AgentExists("agent_exists", CONFLICT, Console, "This key is taken",
+        "There is an agent, a model or a provider with this key already.");
+    AgentInUse("agent_in_use", CONFLICT, Console, "This agent cannot be removed",
+        "This agent has builds or jobs, so it cannot be removed. Disable it instead.");
     AllVoted("all_voted", CONFLICT, Leaderboard, "You have seen every pair",
         "You have seen all pairs. Come back when there are new builds.");
     AlreadyVoted("already_voted", CONFLICT, Arena, "You have already voted",
         "You have already voted on this matchup. That vote stands.");
     ArenaClosed("arena_closed", SERVICE_UNAVAILABLE, Leaderboard, "Voting is closed",
         "Voting is closed for now. All results stay available.");
+    BadAgentToken("bad_agent_token", UNAUTHORIZED, Section, "Wrong token",
+        "This agent token is unknown or revoked.");
     BadChoice("bad_choice", BAD_REQUEST, Arena, "Vote not understood",
         "Choose A, B, TIE or BOTH_BAD.");
     BadFile("bad_file", BAD_REQUEST, Sandbox, "File not readable",
@@ -92,6 +100,10 @@ error_codes! {
         "This model has builds or jobs, so it cannot be deleted. Disable it instead.");
     ModelIsFixed("model_is_fixed", CONFLICT, Console, "This model cannot be changed",
         "This model has builds or is being asked for one, so its provider, ID and options cannot be changed. Add it under another key, or retire its builds.");
+    NoAgent("no_agent", NOT_FOUND, Leaderboard, "Agent not found",
+        "This agent does not exist.");
+    NoAgentToken("no_agent_token", UNAUTHORIZED, Section, "A token is needed",
+        "Only the agent’s owner can do this, with a token that an admin makes.");
     NoBlocks("no_blocks", UNPROCESSABLE_ENTITY, Sandbox, "This build is empty",
         "The build has no blocks.");
     NoBuild("no_build", NOT_FOUND, Builds, "Build not found",
@@ -114,6 +126,8 @@ error_codes! {
         "This prompt does not exist.");
     NoSuchRange("no_such_range", RANGE_NOT_SATISFIABLE, Section, "No such part",
         "The file has no such bytes.");
+    NoSuchToken("no_such_token", NOT_FOUND, Console, "Token not found",
+        "This agent has no such token.");
     NoToken("no_token", UNAUTHORIZED, SignIn, "Sign in to continue",
         "Only admins can do this.");
     NoVotes("no_votes", CONFLICT, Console, "No votes to decide about",
@@ -130,6 +144,8 @@ error_codes! {
         "A matchup needs builds of the same prompt by two models.");
     NotWritable("not_writable", SERVICE_UNAVAILABLE, TryAgain, "Nothing can be saved right now",
         "Nothing can be saved right now. Try again in a minute.");
+    NotYourAgent("not_your_agent", FORBIDDEN, Section, "Not your agent",
+        "This token is for another agent.");
     NotYours("not_yours", FORBIDDEN, Sandbox, "This run belongs to another browser",
         "Only the browser that keeps this run can change it.");
     NothingToRead("nothing_to_read", CONFLICT, Console, "Nothing to parse again",

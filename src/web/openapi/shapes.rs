@@ -210,4 +210,20 @@ pub(in crate::web) struct SentOptionsSchema {
     max_output_tokens: Option<u32>,
     /// Whether the provider was told the form of the answer.
     schema: bool,
+    /// The agent that was asked, as it said itself; only for agents.
+    #[schema(required = false)]
+    agent: Option<AgentSourceSchema>,
+}
+
+/// Who an agent said that it is.
+#[derive(ToSchema)]
+#[schema(as = AgentSource, rename_all = "camelCase")]
+pub(in crate::web) struct AgentSourceSchema {
+    host: String,
+    name: String,
+    version: String,
+    /// The version of the A2A protocol.
+    protocol: String,
+    /// The SHA-256 of its card, in hexadecimal.
+    digest: String,
 }

@@ -1,6 +1,7 @@
 //! The admin's console at `/admin`. Its pages show the data of the admin's API. With JavaScript they are live, and call
 //! the API to make changes.
 
+mod agents;
 mod audit;
 mod jobs;
 mod matrix;
@@ -24,6 +25,7 @@ pub(in crate::web) fn routes() -> Router<App> {
         .merge(places::routes())
         .merge(jobs::routes())
         .merge(models::routes())
+        .merge(agents::routes())
         .merge(prompts::routes())
         .merge(votes::routes())
         .merge(audit::routes())

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::arena::builds::{self, Build};
-use crate::arena::catalog::{self, SelectOption};
+use crate::arena::catalog::{self, ContestantKind, SelectOption};
 use crate::arena::gallery::{self, BuildCard, GalleryFilter, GallerySort, PAGE};
 use crate::generate::ThinkingEffort;
 use crate::web::api::builds::{BuildAccess, BuildDetails, GenerationView, find_details, no_build, parse_id};
@@ -40,6 +40,7 @@ struct GalleryQuery {
     model: String,
     grid: Option<GridSize>,
     palette: Option<Palette>,
+    kind: ContestantKind,
     sort: GallerySort,
     page: PageNumber,
 }
@@ -51,6 +52,8 @@ struct GalleryPage {
     chosen: GalleryQuery,
     prompts: Vec<SelectOption>,
     models: Vec<SelectOption>,
+    /// Whether any agent builds.
+    has_agents: bool,
     cards: Vec<BuildCard>,
     total: i64,
     pages: Vec<PageLink>,
@@ -70,6 +73,7 @@ async fn gallery(
     }
     Ok(GalleryPage {
         page: Page::at("/builds"),
+        has_agents: chosen.kind != ContestantKind::All || catalog::has_agents(&app.replica).await?,
         prompts: catalog::prompts_with_builds(&app.replica).await?,
         models: catalog::models_with_builds(&app.replica).await?,
         pages: page_links(number, last_page(total), |number| chosen.address(number)),
@@ -98,13 +102,15 @@ impl GalleryQuery {
             model: given(&self.model),
             grid_size: self.grid,
             palette: self.palette,
+            kind: self.kind,
             sort: self.sort,
         }
     }
 
     fn is_filtered(&self) -> bool {
-        let GalleryFilter { prompt, model, grid_size, palette, sort: _ } = self.filter();
-        prompt.is_some() || model.is_some() || grid_size.is_some() || palette.is_some()
+        let GalleryFilter { prompt, model, grid_size, palette, kind, sort: _ } = self.filter();
+        let is_narrowed = kind != ContestantKind::All;
+        prompt.is_some() || model.is_some() || grid_size.is_some() || palette.is_some() || is_narrowed
     }
 
     fn address(&self, page: i64) -> String {
@@ -113,6 +119,7 @@ impl GalleryQuery {
             ("model", &self.model),
             ("grid", &self.grid.map(|grid| grid.to_string()).unwrap_or_default()),
             ("palette", self.palette.map(Palette::name).unwrap_or_default()),
+            ("kind", self.kind.in_address()),
             ("sort", if self.sort == GallerySort::default() { "" } else { self.sort.name() }),
             ("page", &page.to_string()),
         ];
@@ -226,9 +233,17 @@ impl GenerationView {
     }
 
     fn sent_text(&self) -> Option<String> {
-        let sent = self.sent?;
+        let sent = self.sent.as_ref()?;
         let options = options_text(sent.effort, sent.temperature, sent.max_output_tokens);
         Some(format!("{options}, {}", if sent.schema { "JSON schema" } else { "no JSON schema" }))
+    }
+
+    /// The agent that was asked, as it said itself.
+    fn agent_text(&self) -> Option<String> {
+        let agent = self.sent.as_ref()?.agent.as_ref()?;
+        let digest = agent.digest.get(..12).unwrap_or(&agent.digest);
+        let card = format!("{} {}, A2A {}", agent.name, agent.version, agent.protocol);
+        Some(format!("{card}, at {}, card {digest}", agent.host))
     }
 
     fn tokens(&self) -> Option<String> {

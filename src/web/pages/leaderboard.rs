@@ -16,7 +16,8 @@ use serde::Deserialize;
 use time::OffsetDateTime;
 
 use crate::app::App;
-use crate::arena::leaderboard::{LadderEntry, Leaderboard, StandingChange};
+use crate::arena::catalog::ContestantKind;
+use crate::arena::leaderboard::{LadderEntry, LadderModel, Leaderboard, StandingChange};
 use crate::arena::{ModelKey, PromptFilter};
 use crate::web::api::leaderboard::{PromptGroup, board, on_prompts};
 use crate::web::charts::{Heatmap, HistoryChart, IntervalBar, RatingAxis};
@@ -40,6 +41,7 @@ struct LeaderboardPageQuery {
     provider: String,
     tag: String,
     prompts: PromptGroup,
+    kind: ContestantKind,
     sort: Option<LadderSort>,
     order: Option<SortOrder>,
 }
@@ -92,6 +94,7 @@ struct LeaderboardPage {
     tags: Vec<String>,
     /// Whether there are held-out prompts.
     has_held_out: bool,
+    has_agents: bool,
     axis: Option<RatingAxis>,
     /// Rendered HTML.
     charts: Arc<str>,
@@ -137,13 +140,19 @@ async fn page(
         chosen.prompts = PromptGroup::All;
     }
     let board = board(&app, &chosen.filter()).await?;
-    let providers: BTreeSet<_> = board.rows.iter().map(|row| row.model.provider.clone()).collect();
+    let models = || board.rows.iter().map(|row| &row.model);
+    let has_agents = chosen.kind != ContestantKind::All || models().any(LadderModel::is_agent);
+    let providers = models().filter(|model| !model.is_agent()).map(|model| model.provider.clone());
+    let providers: BTreeSet<_> = providers.collect();
     if !providers.contains(&chosen.provider) {
         chosen.provider.clear();
     }
     let axis = RatingAxis::over(&board.rows);
     let mut lines = lines(&board, axis.as_ref());
-    lines.retain(|line| chosen.provider.is_empty() || line.row.model.provider == chosen.provider);
+    lines.retain(|line| {
+        let provider = &line.row.model.provider;
+        chosen.kind.includes(provider) && (chosen.provider.is_empty() || *provider == chosen.provider)
+    });
     chosen.sort(&mut lines);
     Ok(LeaderboardPage {
         page: Page::at("/leaderboard").with_card(ShareCard::for_leaderboard()),
@@ -153,6 +162,7 @@ async fn page(
         providers: providers.into_iter().collect(),
         tags: lineup.tags.clone(),
         has_held_out: lineup.has_held_out,
+        has_agents,
         chosen,
         board,
         lines,
@@ -228,7 +238,7 @@ impl LeaderboardPageQuery {
     }
 
     fn is_filtered(&self) -> bool {
-        !self.provider.is_empty() || !self.is_whole()
+        !self.provider.is_empty() || self.kind != ContestantKind::All || !self.is_whole()
     }
 
     fn heads(&self) -> [SortHeader; 10] {
@@ -245,6 +255,7 @@ impl LeaderboardPageQuery {
             ("provider", &self.provider),
             ("tag", &self.tag),
             ("prompts", self.prompts.in_address()),
+            ("kind", self.kind.in_address()),
         ];
         let address = query::address("/leaderboard", &fields);
         SortHeader { sort, word, address: format!("{address}#ladder"), order: current.then(|| self.order()) }

@@ -8,8 +8,10 @@ use axum::routing::get;
 
 use crate::app::App;
 use crate::arena::ReferencePolicy;
+use crate::arena::agents::{self, RegisteredAgent};
 use crate::arena::gallery::BuildCard;
 use crate::arena::leaderboard::{LadderEntry, ModelProfile, ModelRecord, PromptRecord, StandingChange};
+use crate::outbound;
 use crate::web::api::models::{ModelDetails, find};
 use crate::web::charts::{HistoryChart, IntervalBar, RatingAxis};
 use crate::web::pages::about;
@@ -38,6 +40,8 @@ struct ModelPage {
     /// Whether the model is a reference, and references are switched off.
     is_off: bool,
     facts: ModelProfile,
+    /// The register's entry of an agent.
+    agent: Option<RegisteredAgent>,
     /// The number of models on the leaderboard.
     field: usize,
     row: Option<LadderEntry>,
@@ -52,6 +56,7 @@ struct ModelPage {
 
 async fn page(State(app): State<App>, Path(key): Path<String>) -> Result<ModelPage, Error> {
     let ModelDetails { board, facts, row, record, mut builds } = find(&app, &key).await?;
+    let agent = if facts.is_agent() { agents::find(&app.replica, &facts.key).await? } else { None };
     let changes = board.changes();
     let axis = RatingAxis::over(&board.rows);
     let skill = row.as_ref().and_then(|row| row.skill.as_ref());
@@ -71,6 +76,7 @@ async fn page(State(app): State<App>, Path(key): Path<String>) -> Result<ModelPa
         cards: builds,
         builds: total,
         facts,
+        agent,
         row,
         axis,
         record,
@@ -78,6 +84,11 @@ async fn page(State(app): State<App>, Path(key): Path<String>) -> Result<ModelPa
 }
 
 impl ModelPage {
+    /// Where the agent is reached.
+    fn host(&self) -> Option<String> {
+        outbound::host_and_port(&self.agent.as_ref()?.entry.url)
+    }
+
     /// Why it is not on the leaderboard.
     fn absence(&self) -> String {
         match (self.is_off, self.facts.enabled) {

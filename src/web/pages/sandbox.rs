@@ -22,6 +22,7 @@ use crate::web::api::generate::resolver::{lent_route, offers_keys, route_for_vis
 use crate::web::api::sandbox::runs::{delete, find_run, parse_run_id};
 use crate::web::derived::NO_STORE;
 use crate::web::query::PageQuery;
+use crate::web::this_machine::is_at_this_machine;
 use crate::web::voter::Visitor;
 use crate::web::{Error, Page, filters};
 use voxel::{Format, GridSize, Palette};
@@ -58,6 +59,8 @@ struct LivePage {
     model_groups: Vec<ModelGroupView>,
     providers: Vec<SandboxProviderView>,
     local: bool,
+    /// Whether agents may be at private addresses.
+    local_agents: bool,
     /// What is left of the budget of the day for this server's keys, in dollars.
     left_today: Option<f64>,
     kept: Vec<KeptRunSummary>,
@@ -106,7 +109,7 @@ async fn live(
     headers: HeaderMap,
     PageQuery(query): PageQuery<SandboxQuery>,
 ) -> Result<impl IntoResponse, Error> {
-    let lends_keys = offers_keys(&app, &headers);
+    let lends_keys = offers_keys(&app, &headers, visitor.address());
     let settings = app.config.arena.with(query.grid, query.palette);
     let words = query.words(&app).await?;
     let listed = catalog::models(&app.pool).await?;
@@ -128,6 +131,7 @@ async fn live(
         model_groups: group_models(&app, &listed, lends_keys),
         providers: providers(&app),
         local: app.config.sandbox.local,
+        local_agents: app.config.sandbox.local || is_at_this_machine(&app, &headers, visitor.address()),
         left_today,
         kept,
     };
@@ -136,21 +140,22 @@ async fn live(
 
 /// The models that visitors can use, by provider. Providers whose API key visitors can use come first.
 fn group_models(app: &App, listed: &[catalog::ListedModel], lends_keys: bool) -> Vec<ModelGroupView> {
+    let known = app.worker.providers();
     let mut model_groups: Vec<ModelGroupView> = Vec::new();
     for listed in listed.iter().filter(|listed| listed.enabled && listed.model.provider != REFERENCE) {
         let model = &listed.model;
-        let lent = lent_route(app, model).filter(|_| lends_keys);
-        let Some((provider, _)) = route_for_visitors(app, model).or(lent) else { continue };
+        let lent = lent_route(&known, model).filter(|_| lends_keys);
+        let Some((provider, _)) = route_for_visitors(&known, model).or(lent) else { continue };
         let model_view = SandboxModelView {
             key: model.key.to_string(),
             name: model.display_name.clone(),
             provider: provider.key.clone(),
             open: lent.is_some(),
         };
-        match model_groups.iter_mut().find(|group| group.name == provider.display_name) {
+        let name = if model.is_agent() { "Agents" } else { &provider.display_name };
+        match model_groups.iter_mut().find(|group| group.name == name) {
             Some(group) => group.models.push(model_view),
-            None => model_groups
-                .push(ModelGroupView { name: provider.display_name.clone(), models: vec![model_view] }),
+            None => model_groups.push(ModelGroupView { name: name.to_owned(), models: vec![model_view] }),
         }
     }
     model_groups.sort_by_key(|group| !group.is_open());
@@ -158,7 +163,8 @@ fn group_models(app: &App, listed: &[catalog::ListedModel], lends_keys: bool) ->
 }
 
 fn providers(app: &App) -> Vec<SandboxProviderView> {
-    let known = app.worker.providers().known().iter().filter(|known| takes_visitors(known));
+    let providers = app.worker.providers();
+    let known = providers.known().iter().filter(|known| takes_visitors(known));
     let provider = |known: &catalog::Provider| SandboxProviderView {
         key: known.key.clone(),
         name: known.display_name.clone(),

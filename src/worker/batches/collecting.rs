@@ -93,7 +93,7 @@ impl BatchStep<'_> {
         let trouble = attempt.code.and_then(ProviderTrouble::from_code);
         let attempt = Attempt {
             outcome: if trouble.is_some() { Outcome::Interrupted } else { attempt.outcome },
-            sent: batch.sent.map(|Json(sent)| sent).unwrap_or_default(),
+            sent: batch.sent.as_ref().map(|Json(sent)| sent.clone()).unwrap_or_default(),
             notes: batch.notes.0.clone(),
             ..attempt
         };

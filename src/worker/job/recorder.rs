@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 
 use super::{JobRun, RequestPhase, with_retries};
+use crate::arena::agents;
 use crate::arena::jobs::AnswerProgress;
 use crate::arena::jobs::attempts::{self, Attempt, Outcome};
 use crate::arena::jobs::pauses::ProviderTrouble;
@@ -102,7 +103,8 @@ impl AttemptListener for &JobRun<'_> {
         match delta {
             Delta::Sent => self.enter(RequestPhase::Sent),
             Delta::Waiting { .. } => self.enter(RequestPhase::Waiting),
-            Delta::Remote { id } if self.model.options.background => {
+            // Both go on without us: answers in the background, and tasks of agents.
+            Delta::Remote { id } if self.model.options.background || self.model.is_agent() => {
                 self.buffer.with(|buffered| buffered.remote_id = Some(id.to_owned()));
                 self.remote_known.notify_one();
             }
@@ -119,6 +121,9 @@ impl AttemptListener for &JobRun<'_> {
         let attempt = Attempt { outcome, ..attempt.clone() };
         let remote_id = self.buffer.with(|buffered| buffered.remote_id.clone());
         with_retries(|| attempts::end(pool, lease, &attempt, cost, remote_id.as_deref())).await?;
+        if let Some(source) = &attempt.sent.agent {
+            agents::saw_card(pool, &self.model.key, source).await?;
+        }
         if next.is_some() && trouble == Some(ProviderTrouble::Stalled) {
             return Err(SilentProvider { message: attempt.message.unwrap_or_default() }.into());
         }

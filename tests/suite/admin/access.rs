@@ -7,7 +7,7 @@ use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 
 /// Every route of the admin API.
-const ADDRESSES: [(&str, &str); 28] = [
+const ADDRESSES: [(&str, &str); 36] = [
     ("GET", "/api/admin/status"),
     ("GET", "/api/admin/coverage"),
     ("GET", "/api/admin/events"),
@@ -16,6 +16,14 @@ const ADDRESSES: [(&str, &str); 28] = [
     ("POST", "/api/admin/votes/decisions"),
     ("POST", "/api/admin/seed"),
     ("POST", "/api/admin/import-build?modelKey=a&promptId=b"),
+    ("GET", "/api/admin/agents"),
+    ("POST", "/api/admin/agents"),
+    ("PATCH", "/api/admin/agents/a"),
+    ("DELETE", "/api/admin/agents/a"),
+    ("POST", "/api/admin/agents/a/card"),
+    ("GET", "/api/admin/agents/a/tokens"),
+    ("POST", "/api/admin/agents/a/tokens"),
+    ("DELETE", "/api/admin/agents/a/tokens/00000000-0000-0000-0000-000000000000"),
     ("GET", "/api/admin/models"),
     ("PUT", "/api/admin/models/a"),
     ("PATCH", "/api/admin/models/a"),

@@ -12,7 +12,7 @@ use buildoff::arena::jobs::attempts::{self, Attempt, Billing, Outcome, SentOptio
 use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
 use buildoff::arena::jobs::pauses::ProviderTrouble;
 use buildoff::arena::jobs::{ClaimedBuild, JobState};
-use buildoff::generate::{Providers, RequestLimits};
+use buildoff::generate::{AgentSecrets, ProviderRegister, Providers, RequestLimits};
 use buildoff::work::WorkPool;
 use buildoff::worker::Worker;
 use serde_json::{Value, json};
@@ -285,6 +285,7 @@ fn worker(db: &TestDb, catalog: &TestCatalog, patience: Duration) -> Worker {
     let limits = RequestLimits { first_byte: patience, idle: patience, ..RequestLimits::default() };
     let keys = &config.generation.keys;
     let providers = Providers::new(&config.catalog.providers, keys, limits, false).unwrap();
+    let providers = ProviderRegister::new(providers, AgentSecrets::default(), limits, false);
     let worker = Worker::new(db.pool.clone(), WorkPool::per_core(), config, providers);
     tokio::spawn({
         let worker = worker.clone();

@@ -1,5 +1,6 @@
 //! The provider clients, each against a fake server of its protocol.
 
+mod agents;
 mod answers;
 mod errors;
 mod limits;
@@ -47,6 +48,8 @@ pub fn question() -> CompletionRequest {
         ],
         schema: None,
         options: ModelOptions { max_output_tokens: Some(1000), ..ModelOptions::default() },
+        data: None,
+        context: None,
     }
 }
 
@@ -77,6 +80,7 @@ fn describe(delta: &Delta<'_>) -> Option<String> {
         Delta::Sent | Delta::Remote { .. } => return None,
         Delta::Text(text) => format!("text {text}"),
         Delta::Thinking { chars } => format!("thinking {chars}"),
+        Delta::Progress(words) => format!("progress {words}"),
         Delta::Usage(usage) => format!("usage {:?}/{:?}/{:?}", usage.input, usage.output, usage.reasoning),
         Delta::Waiting { attempt, reason, seconds } => format!("waiting {attempt} {seconds:.3}: {reason}"),
     })

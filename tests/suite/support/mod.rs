@@ -5,6 +5,7 @@ pub mod admin;
 pub mod browser;
 pub mod catalog;
 pub mod db;
+pub mod fake_agent;
 pub mod fake_batches;
 pub mod fake_captcha;
 pub mod fake_protocol;

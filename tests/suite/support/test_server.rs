@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::Router;
 use buildoff::app::App;
 use buildoff::config::{Config, PersonCheckConfig};
+use buildoff::generate::AgentSecrets;
 use buildoff::web::{
     self,
     server::{self, ServerLimits},
@@ -170,7 +171,13 @@ fn app_with_db(pool: PgPool, variables: &[(&str, &str)]) -> App {
 
 pub fn config(variables: &[(&str, &str)]) -> Config {
     let value = |key: &str| variables.iter().find(|(name, _)| *name == key).map(|(_, value)| value.into());
-    Config::from_lookup(value).unwrap()
+    let mut config = Config::from_lookup(value).unwrap();
+    let secrets: Vec<(String, String)> =
+        variables.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    config.generation.agent_secrets = AgentSecrets::new(move |key| {
+        secrets.iter().find(|(name, _)| name == key).map(|(_, value)| value.into())
+    });
+    config
 }
 
 fn app_without_db() -> App {

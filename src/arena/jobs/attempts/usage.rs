@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::arena::catalog::ThinkingEffort;
+use crate::arena::catalog::{AgentSource, ThinkingEffort};
 
 /// The options of the last request of an attempt as they were sent, after those that the provider does not support were
 /// changed. What is none was left to the provider.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SentOptions {
     pub effort: Option<ThinkingEffort>,
@@ -14,6 +14,9 @@ pub struct SentOptions {
     pub max_output_tokens: Option<u32>,
     /// Whether the provider was told the form of the answer.
     pub schema: bool,
+    /// Which agent it was sent to, as that said itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentSource>,
 }
 
 /// Tokens, as far as the provider reports them. The output includes the reasoning, and the input what was cached.

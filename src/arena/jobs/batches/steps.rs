@@ -76,7 +76,7 @@ impl ClaimedBatch {
             &requests,
             &templates,
             Json(submission.options.asked()) as _,
-            Json(submission.sent) as _,
+            Json(&submission.sent) as _,
             Json(&submission.notes) as _,
         )
         .execute(&mut *transaction)

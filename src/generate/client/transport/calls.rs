@@ -26,6 +26,12 @@ impl HttpTransport {
         self.document(self.client.get(url), MAX_DOCUMENT).await
     }
 
+    /// A document as it was sent.
+    pub async fn get_text(&self, url: Url) -> Result<String> {
+        let body = self.bytes(self.client.get(url), MAX_DOCUMENT).await?;
+        String::from_utf8(body).map_err(|_| GenerateError::unusable("the answer is not valid UTF-8"))
+    }
+
     /// A document that may hold all results of a batch.
     pub async fn get_with_results(&self, url: Url) -> Result<Value> {
         self.document(self.client.get(url), MAX_RESULTS_DOCUMENT).await
@@ -57,6 +63,12 @@ impl HttpTransport {
     }
 
     async fn document(&self, request: RequestBuilder, limit: usize) -> Result<Value> {
+        let body = self.bytes(request, limit).await?;
+        serde_json::from_slice(&body)
+            .map_err(|_| GenerateError::unusable("the answer is not the JSON that was requested"))
+    }
+
+    async fn bytes(&self, request: RequestBuilder, limit: usize) -> Result<Vec<u8>> {
         let mut ignore = |_: Delta<'_>| {};
         let mut received = nothing_kept(&mut ignore);
         let response = self.send(request.header(ACCEPT, "application/json"), &mut received).await?;
@@ -64,8 +76,7 @@ impl HttpTransport {
         if body.len() > limit {
             return Err(too_large(limit));
         }
-        serde_json::from_slice(&body)
-            .map_err(|_| GenerateError::unusable("the answer is not the JSON that was requested"))
+        Ok(body)
     }
 }
 

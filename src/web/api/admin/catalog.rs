@@ -14,11 +14,11 @@ use utoipa_axum::routes;
 use super::RequireAdmin;
 use crate::app::App;
 use crate::arena::catalog::{
-    self, EditModelError, EditPromptError, ListedModel, ListedPrompt, ModelEdit, ModelOptions, ModelPatch,
-    Prices, PromptPatch,
+    self, AGENT, EditModelError, EditPromptError, ListedModel, ListedPrompt, ModelEdit, ModelOptions,
+    ModelPatch, Prices, PromptPatch,
 };
 use crate::arena::{ModelKey, PromptId};
-use crate::arena::{audit, jobs};
+use crate::arena::{agents, audit, jobs};
 use crate::web::openapi::{codes, shapes};
 use crate::web::query::flag;
 use crate::web::views::{AdminModelView, AdminPromptView};
@@ -127,7 +127,8 @@ struct PatchPromptRequest {
 )]
 async fn models(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<AdminModelsResponse>, Error> {
     let listed = catalog::models(&app.pool).await?;
-    let models = listed.iter().map(|listed| AdminModelView::of(listed, app.worker.providers())).collect();
+    let providers = app.worker.providers();
+    let models = listed.iter().map(|listed| AdminModelView::of(listed, &providers)).collect();
     Ok(Json(AdminModelsResponse { models }))
 }
 
@@ -168,9 +169,12 @@ async fn put_model(
 ) -> Result<(StatusCode, Json<AdminModelView>), Error> {
     let key: ModelKey = key.parse().map_err(Error::bad_request)?;
     let PutModelRequest { provider, model_id, display_name, about, via, prices, options, enabled } = new;
-    let model =
+    let mut model =
         catalog::Model { key, provider, model_id, display_name, about, via, prices, options, budget: None };
     Error::bad_request_if(model.problem())?;
+    if let Some(id) = agent_id(&app, &model.key, &model.provider).await? {
+        (model.provider, model.model_id) = (AGENT.to_owned(), id);
+    }
     let mut transaction = app.pool.begin().await?;
     let ModelEdit { is_new, retired_builds } =
         catalog::put_model(&mut transaction, &model, enabled, retire_builds).await?;
@@ -211,7 +215,13 @@ async fn patch_model(
     Json(change): Json<PatchModelRequest>,
 ) -> Result<Json<AdminModelView>, Error> {
     let key: ModelKey = key.parse().map_err(|_| ErrorCode::NoModel)?;
-    let PatchModelRequest { enabled, display_name, about, provider, model_id, via, prices, options } = change;
+    let PatchModelRequest { enabled, display_name, about, mut provider, mut model_id, via, prices, options } =
+        change;
+    if let Some(named) = &provider
+        && let Some(id) = agent_id(&app, &key, named).await?
+    {
+        (provider, model_id) = (Some(AGENT.to_owned()), Some(id));
+    }
     let mut detail = json!({
         "enabled": enabled, "displayName": display_name, "about": about, "provider": provider, "modelId": model_id,
         "via": via, "options": options,
@@ -322,6 +332,25 @@ async fn patch_prompt(
     Ok(Json(prompt_now(&app, &id).await?))
 }
 
+/// The id of a model whose provider is an agent, which is named by its own key or as an agent. The model of an agent has
+/// the agent's key.
+async fn agent_id(app: &App, model: &ModelKey, provider: &str) -> Result<Option<String>, Error> {
+    let is_named = match provider.parse() {
+        Ok(key) if provider != AGENT => agents::find(&app.pool, &key).await?.is_some(),
+        _ => provider == AGENT,
+    };
+    if !is_named {
+        return Ok(None);
+    }
+    let is_own = provider == AGENT || provider == model.as_str();
+    if !is_own || agents::find(&app.pool, model).await?.is_none() {
+        return Err(Error::bad_request(
+            "The model of an agent must have the key of an agent that is entered.",
+        ));
+    }
+    Ok(Some(model.to_string()))
+}
+
 pub(super) async fn model(app: &App, key: &ModelKey) -> Result<ListedModel, Error> {
     let listed = catalog::models(&app.pool).await?;
     Ok(listed.into_iter().find(|listed| listed.model.key == *key).ok_or(ErrorCode::NoModel)?)
@@ -333,7 +362,7 @@ async fn prompt(app: &App, id: &PromptId) -> Result<ListedPrompt, Error> {
 }
 
 async fn model_now(app: &App, key: &ModelKey) -> Result<AdminModelView, Error> {
-    Ok(AdminModelView::of(&model(app, key).await?, app.worker.providers()))
+    Ok(AdminModelView::of(&model(app, key).await?, &app.worker.providers()))
 }
 
 async fn prompt_now(app: &App, id: &PromptId) -> Result<AdminPromptView, Error> {
@@ -362,7 +391,9 @@ impl From<EditModelError> for Error {
 }
 
 /// A field that is there but null, unlike one that is missing.
-fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(field: D) -> Result<Option<Option<T>>, D::Error> {
+pub(super) fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    field: D,
+) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(field).map(Some)
 }
 

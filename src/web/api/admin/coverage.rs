@@ -179,7 +179,7 @@ async fn coverage(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<C
         models: coverage
             .models
             .iter()
-            .map(|model| AdminModelView::of(model, app.worker.providers()))
+            .map(|model| AdminModelView::of(model, &app.worker.providers()))
             .collect(),
         cells: matrix.cells(),
         sum: matrix.sum,

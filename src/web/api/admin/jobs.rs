@@ -28,6 +28,7 @@ use crate::arena::jobs::{self, EnqueueError, JobState};
 use crate::arena::{ModelKey, PromptId, audit};
 use crate::web::derived::NO_STORE;
 use crate::web::openapi::{codes, shapes};
+use crate::web::views::unavailable_reason;
 use crate::web::{Error, ErrorCode};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -160,11 +161,8 @@ async fn enqueue(
     let key: ModelKey = model_key.parse().map_err(|_| ErrorCode::NoModel)?;
     let models = catalog::models(&app.pool).await?;
     let model = &models.iter().find(|listed| listed.model.key == key).ok_or(ErrorCode::NoModel)?.model;
-    if !app.worker.providers().can_generate(model) {
-        let message = format!(
-            "{} cannot generate builds: no API key is set for {}.",
-            model.display_name, model.provider
-        );
+    if let Some(reason) = unavailable_reason(model, &app.worker.providers()) {
+        let message = format!("{} cannot generate builds. {reason}", model.display_name);
         return Err(Error::new(ErrorCode::NoKey, message));
     }
     let slot = BuildSlot { prompt, model: key, settings: app.config.arena.clone() };

@@ -82,7 +82,7 @@ async fn probe(
     drop(connection);
     Ok(Json(match app.worker.probe(&model).await {
         Some(probe) => ModelProbeView::of(probe),
-        None => ModelProbeView::without_key(unavailable_reason(&model, app.worker.providers())),
+        None => ModelProbeView::without_key(unavailable_reason(&model, &app.worker.providers())),
     }))
 }
 
@@ -97,7 +97,7 @@ impl ModelProbeView {
             message,
             ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
             cost: cost.and_then(|cost| i64::try_from(cost.0).ok()).map(dollars),
-            sent: response.as_ref().map(|response| response.sent),
+            sent: response.as_ref().map(|response| response.sent.clone()),
             notes: response.map_or_else(|| json!([]), |response| json!(response.notes)),
         }
     }

@@ -223,7 +223,7 @@ impl PausesView {
     /// Why a queued job of the model is not started.
     pub(in crate::web) fn wait_reason(&self, model: &Model, app: &App) -> Option<String> {
         let providers = app.worker.providers();
-        if let Some(reason) = unavailable_reason(model, providers) {
+        if let Some(reason) = unavailable_reason(model, &providers) {
             return Some(reason);
         }
         if self.queue_paused_at.is_some() {
@@ -239,7 +239,8 @@ impl PausesView {
 
 impl ProviderPauseView {
     fn new(pause: ProviderPause, queued_jobs: i64, app: &App) -> Self {
-        let known = app.worker.providers().known().iter().find(|known| known.key == pause.provider);
+        let providers = app.worker.providers();
+        let known = providers.known().iter().find(|known| known.key == pause.provider);
         let display_name = known.map_or(&pause.provider, |known| &known.display_name).clone();
         let (until, probing) = match pause.end {
             PauseEnd::At(until) => (Some(until), false),

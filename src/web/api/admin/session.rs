@@ -1,13 +1,14 @@
 //! Authorisation of admins: by the token as a bearer token, or by a session of the console.
 
 use axum::extract::FromRequestParts;
-use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use axum::http::header::WWW_AUTHENTICATE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
 
 use crate::app::App;
 use crate::arena::audit::{Admin, AdminChannel};
 use crate::limits::TokenUse;
+use crate::web::bearer::bearer_token;
 use crate::web::voter::{ClientAddress, Visitor};
 use crate::web::{Error, ErrorCode};
 
@@ -24,8 +25,7 @@ impl FromRequestParts<App> for RequireAdmin {
         }
         let token = app.config.admin_token.as_ref().ok_or(ErrorCode::AdminOff)?;
         let visitor = Visitor::from_request_parts(parts, app).await?;
-        // Other schemes than bearer are meant for a proxy in front.
-        let via = match parts.headers.get(AUTHORIZATION).and_then(bearer) {
+        let via = match bearer_token(&parts.headers) {
             Some(sent) if visitor.client_address().knows_token(app, TokenUse::Bearer, token, sent)? => {
                 AdminChannel::Api
             }
@@ -43,17 +43,12 @@ pub(in crate::web) fn has_admin_token(
     address: &ClientAddress,
     headers: &HeaderMap,
 ) -> Result<bool, Error> {
-    let Some(sent) = headers.get(AUTHORIZATION).and_then(bearer) else { return Ok(false) };
+    let Some(sent) = bearer_token(headers) else { return Ok(false) };
     let token = app.config.admin_token.as_ref().ok_or(ErrorCode::AdminOff)?;
     if address.knows_token(app, TokenUse::Bearer, token, sent)? {
         return Ok(true);
     }
     Err(unauthorized(ErrorCode::BadToken))
-}
-
-fn bearer(value: &HeaderValue) -> Option<&str> {
-    let (scheme, token) = str::from_utf8(value.as_bytes()).ok()?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
 fn unauthorized(code: ErrorCode) -> Error {

@@ -34,7 +34,8 @@ pub(super) struct GenerateRequest {
 }
 
 /// A model: one of the catalog by its `key`, or `model` at a `provider` of the catalog or at a `baseUrl` that speaks
-/// chat completions. `apiKey` is used for this request only and never stored.
+/// chat completions; or an `agent` by its address, which is asked over the A2A protocol. `apiKey` is used for this request
+/// only and never stored.
 #[derive(Clone, Default, Deserialize, ToSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = NamedModel)]
@@ -43,6 +44,7 @@ struct RequestedModel {
     provider: Option<String>,
     base_url: Option<String>,
     model: Option<String>,
+    agent: Option<String>,
     api_key: Option<String>,
 }
 
@@ -57,6 +59,7 @@ pub(super) enum ModelSource {
     Catalog(String),
     Provider { provider: String, model: String },
     Endpoint { address: String, model: String },
+    Agent { address: String },
 }
 
 impl GenerateRequest {
@@ -88,7 +91,7 @@ impl ModelChoice {
 
 impl RequestedModel {
     fn read(self) -> Result<ModelChoice, Error> {
-        let fields = [&self.key, &self.provider, &self.base_url, &self.model];
+        let fields = [&self.key, &self.provider, &self.base_url, &self.model, &self.agent];
         let is_valid = |field: &String| {
             field.len() <= MAX_FIELD_BYTES
                 && !field.trim().is_empty()
@@ -102,14 +105,16 @@ impl RequestedModel {
         }
         // Forms send an empty field for no key.
         let secret = self.api_key.as_deref().map(str::trim).filter(|key| !key.is_empty()).map(Secret::new);
-        let [key, provider, base_url, model] =
+        let [key, provider, base_url, model, agent] =
             fields.map(|field| field.as_deref().map(|text| text.trim().to_owned()));
-        let source = match (key, provider, base_url, model) {
-            (Some(key), None, None, None) => ModelSource::Catalog(key),
-            (None, Some(provider), None, Some(model)) => ModelSource::Provider { provider, model },
-            (None, None, Some(address), Some(model)) => ModelSource::Endpoint { address, model },
+        let source = match (key, provider, base_url, model, agent) {
+            (Some(key), None, None, None, None) => ModelSource::Catalog(key),
+            (None, Some(provider), None, Some(model), None) => ModelSource::Provider { provider, model },
+            (None, None, Some(address), Some(model), None) => ModelSource::Endpoint { address, model },
+            (None, None, None, None, Some(address)) => ModelSource::Agent { address },
             _ => {
-                let message = "Name a model by key, or by model and provider, or by model and baseUrl.";
+                let message = "Name a model by key, or by model and provider, or by model and baseUrl; or an agent \
+                    by its address.";
                 return Err(Error::bad_request(message));
             }
         };

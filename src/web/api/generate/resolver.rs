@@ -4,53 +4,33 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::http::HeaderMap;
-use axum::http::header::{HOST, ORIGIN};
 
 use super::request::{ModelChoice, ModelSource};
 use crate::app::App;
 use crate::arena::ModelKey;
 use crate::arena::catalog::{self, ListedModel, Model, REFERENCE};
 use crate::config::ServerKeyAccess;
-use crate::generate::{Endpoint, EndpointError, ProviderKind, RequestLimits, Secret, provider};
-use crate::outbound;
+use crate::generate::a2a::agent_address;
+use crate::generate::{Endpoint, EndpointError, ProviderKind, Providers, RequestLimits, Secret, provider};
+use crate::outbound::{self, OutboundRefused};
 use crate::sandbox::{KeyLoan, SandboxContestant, SandboxTarget, TargetError};
 use crate::web::filters::capitalised;
+use crate::web::this_machine::{has_local_origin, is_at_this_machine};
 use crate::web::{Error, ErrorCode};
 
-/// Whether a page can offer the server's own API keys. A visitor seems to be at this machine if the `Host` is `localhost`
-/// or a loopback address, and no header tells of a proxy. That excludes other machines, and pages of other sites whose
-/// name was rebound to a loopback address.
-pub(in crate::web) fn offers_keys(app: &App, headers: &HeaderMap) -> bool {
+/// Whether a page can offer the server's own API keys.
+pub(in crate::web) fn offers_keys(app: &App, headers: &HeaderMap, peer: IpAddr) -> bool {
     match app.config.sandbox.server_keys {
         ServerKeyAccess::Nobody => false,
         ServerKeyAccess::Everybody => true,
-        ServerKeyAccess::ThisMachine => {
-            let is_direct = headers.keys().all(|name| !tells_of_proxy(name.as_str()));
-            let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-            is_direct && host.is_some_and(is_this_machine)
-        }
+        ServerKeyAccess::ThisMachine => is_at_this_machine(app, headers, peer),
     }
 }
 
-/// Whether a request may use the server's own API keys. A proxy that passes requests on and changes nothing else makes
-/// up a `Host` of its own, but not the `Origin`: that is where the visitor's browser found the page.
-pub(super) fn lends_keys(app: &App, headers: &HeaderMap) -> bool {
-    let origin = headers.get(ORIGIN).and_then(|origin| origin.to_str().ok());
-    let host = origin.and_then(|origin| origin.split_once("://")).map(|(_, host)| host);
-    offers_keys(app, headers)
-        && (app.config.sandbox.server_keys == ServerKeyAccess::Everybody || host.is_some_and(is_this_machine))
-}
-
-fn tells_of_proxy(header: &str) -> bool {
-    header.starts_with("x-forwarded")
-        || matches!(header, "forwarded" | "via" | "x-real-ip" | "cf-connecting-ip")
-}
-
-fn is_this_machine(host: &str) -> bool {
-    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|digit| digit.is_ascii_digit()));
-    let name = name.map_or(host, |(name, _)| name).trim_matches(['[', ']']);
-    name.eq_ignore_ascii_case("localhost")
-        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+/// Whether a request may use the server's own API keys, which costs money.
+pub(super) fn lends_keys(app: &App, headers: &HeaderMap, peer: IpAddr) -> bool {
+    offers_keys(app, headers, peer)
+        && (app.config.sandbox.server_keys == ServerKeyAccess::Everybody || has_local_origin(headers))
 }
 
 /// Resolves the models that a visitor chooses.
@@ -58,6 +38,8 @@ pub(super) struct ContestantResolver<'a> {
     pub app: &'a App,
     /// The server's own keys, if this run may use them.
     pub loan: Option<Arc<KeyLoan>>,
+    /// Whether agents may be at private addresses.
+    pub allows_private_agents: bool,
 }
 
 impl ContestantResolver<'_> {
@@ -72,13 +54,15 @@ impl ContestantResolver<'_> {
         match source {
             ModelSource::Catalog(key) => self.of_catalog(listed, &key, secret),
             ModelSource::Provider { provider, model } => {
-                let known = self.app.worker.providers().known().iter().find(|known| known.key == provider);
+                let providers = self.app.worker.providers();
+                let known = providers.known().iter().find(|known| known.key == provider);
                 let known =
                     known.ok_or_else(|| unknown_model(format!("The provider {provider} does not exist.")))?;
                 let name = format!("{provider}:{model}");
                 Ok(SandboxContestant { name, target: self.at_provider(known, model, secret) })
             }
             ModelSource::Endpoint { address, model } => Ok(self.at_endpoint(&address, model, secret).await),
+            ModelSource::Agent { address } => Ok(self.agent(&address, secret).await),
         }
     }
 
@@ -98,7 +82,7 @@ impl ContestantResolver<'_> {
         }
         let target = match secret {
             None => self.with_server_key(model),
-            Some(secret) => match route_for_visitors(self.app, model) {
+            Some(secret) => match route_for_visitors(&self.app.worker.providers(), model) {
                 Some((known, name)) => self
                     .at_provider(known, name.to_owned(), Some(secret))
                     .map(|target| SandboxTarget { options: model.options, ..target }),
@@ -111,7 +95,7 @@ impl ContestantResolver<'_> {
     fn with_server_key(&self, model: &Model) -> Result<SandboxTarget, TargetError> {
         let loan = self.loan.as_ref().ok_or_else(|| self.no_key())?;
         let providers = self.app.worker.providers();
-        let (known, name) = lent_route(self.app, model).ok_or_else(|| self.no_key())?;
+        let (known, name) = lent_route(&providers, model).ok_or_else(|| self.no_key())?;
         let provider = providers.get(&known.key).ok_or_else(|| self.no_key())?.clone();
         let provider = loan.lend(provider, model.key.clone(), model.prices, known.key_variable.is_some());
         Ok(SandboxTarget { provider, model: name.to_owned(), options: model.options })
@@ -141,13 +125,7 @@ impl ContestantResolver<'_> {
     async fn at_endpoint(&self, address: &str, model: String, secret: Option<Secret>) -> SandboxContestant {
         let resolved = match outbound::resolve(address, self.app.config.sandbox.local).await {
             Ok(resolved) => resolved,
-            Err(refused) => {
-                let target = Err(TargetError {
-                    code: "address_refused",
-                    message: capitalised(&refused.to_string()) + ".",
-                });
-                return SandboxContestant { name: model, target };
-            }
+            Err(refused) => return SandboxContestant { name: model, target: Err(refused_address(refused)) },
         };
         let name = format!("{}:{model}", resolved.pinned.host);
         let endpoint = Endpoint {
@@ -159,12 +137,38 @@ impl ContestantResolver<'_> {
         SandboxContestant { name, target: target(self.app, &endpoint, model) }
     }
 
+    /// An agent by its address, which is also its name.
+    async fn agent(&self, address: &str, secret: Option<Secret>) -> SandboxContestant {
+        let resolved = match agent_address(address) {
+            Ok(address) => outbound::resolve(&address, self.allows_private_agents).await,
+            Err(refused) => Err(refused),
+        };
+        let resolved = match resolved {
+            Ok(resolved) => resolved,
+            Err(refused) => {
+                return SandboxContestant { name: "agent".to_owned(), target: Err(refused_address(refused)) };
+            }
+        };
+        let name = outbound::host_and_port(&resolved.base_url).unwrap_or_default();
+        let endpoint = Endpoint {
+            provider: ProviderKind::A2a,
+            base_url: resolved.base_url,
+            key: secret,
+            pinned: Some(resolved.pinned),
+        };
+        SandboxContestant { name, target: target(self.app, &endpoint, "agent".to_owned()) }
+    }
+
     fn no_key(&self) -> TargetError {
         no_key(match self.loan {
             Some(_) => "This server has no API key for this model. Enter your own.",
             None => "Visitors cannot use this server’s API keys. Enter your own.",
         })
     }
+}
+
+fn refused_address(refused: OutboundRefused) -> TargetError {
+    TargetError { code: "address_refused", message: capitalised(&refused.to_string()) + "." }
 }
 
 fn no_key(message: &str) -> TargetError {
@@ -174,15 +178,15 @@ fn no_key(message: &str) -> TargetError {
 /// Whether visitors can use a provider with a key of their own. A provider that needs no key is most likely a machine of
 /// the operator, and is lent like a key.
 pub(in crate::web) fn takes_visitors(known: &catalog::Provider) -> bool {
-    known.key_variable.is_some()
+    known.key_variable.is_some() && known.kind != ProviderKind::A2a
 }
 
 /// The provider that serves a model to visitors with a key of their own, and its model id there.
 pub(in crate::web) fn route_for_visitors<'a>(
-    app: &'a App,
+    providers: &'a Providers,
     model: &'a Model,
 ) -> Option<(&'a catalog::Provider, &'a str)> {
-    let known = app.worker.providers().known();
+    let known = providers.known();
     model.routes().find_map(|(provider, name)| {
         Some((known.iter().find(|known| known.key == provider && takes_visitors(known))?, name))
     })
@@ -190,10 +194,9 @@ pub(in crate::web) fn route_for_visitors<'a>(
 
 /// The provider that serves a model with the server's own key or without any, and its model id there.
 pub(in crate::web) fn lent_route<'a>(
-    app: &'a App,
+    providers: &'a Providers,
     model: &'a Model,
 ) -> Option<(&'a catalog::Provider, &'a str)> {
-    let providers = app.worker.providers();
     let (provider, name) = providers.route(model)?;
     Some((providers.known().iter().find(|known| known.key == provider)?, name))
 }

@@ -66,7 +66,7 @@ struct MatrixRow {
 async fn show(State(app): State<App>, _: SignedIn) -> Result<MatrixPage, Error> {
     let matrix = CoverageMatrix::read(&app).await?;
     let providers = app.worker.providers();
-    let models = sorted_for_display(&matrix.coverage.models, providers);
+    let models = sorted_for_display(&matrix.coverage.models, &providers);
     let row = |prompt: &ListedPrompt| MatrixRow {
         id: prompt.prompt.id.to_string(),
         text: prompt.prompt.text.clone(),
@@ -102,7 +102,7 @@ impl MatrixColumn {
             name: model.display_name.clone(),
             provider: model.provider.clone(),
             asked_at: provider.map(|known| known.display_name.clone()),
-            unavailable_reason: unavailable_reason(model, providers),
+            unavailable_reason: unavailable_reason(model, &providers),
             enabled: listed.enabled,
         }
     }

@@ -48,14 +48,14 @@ async fn models(State(app): State<App>, _: SignedIn) -> Result<ModelsPage, Error
     let references = listed.iter().filter(|listed| listed.model.provider == REFERENCE);
     let references_on = references.map(|listed| listed.enabled).reduce(|any, one| any || one);
     let row = |listed: &ListedModel| ModelsPageRow {
-        model: AdminModelView::of(listed, providers),
-        unavailable_reason: unavailable_reason(&listed.model, providers),
+        model: AdminModelView::of(listed, &providers),
+        unavailable_reason: unavailable_reason(&listed.model, &providers),
         sent: providers.route(&listed.model).map_or(&*listed.model.model_id, |(_, name)| name).to_owned(),
         budget: budgets.get(&listed.model.key).map(|micros| *micros as f64 / 1e6),
     };
     Ok(ModelsPage {
         page: Page::at("/admin/models"),
-        rows: sorted_for_display(&listed, providers).into_iter().map(row).collect(),
+        rows: sorted_for_display(&listed, &providers).into_iter().map(row).collect(),
         providers: providers.known().to_vec(),
         references: app.config.references,
         references_on,

@@ -53,7 +53,7 @@ async fn show(
     Ok(PlacePage {
         page: Page::without_address(),
         settings: coverage.settings.to_string(),
-        unavailable_reason: unavailable_reason(&model.model, app.worker.providers()),
+        unavailable_reason: unavailable_reason(&model.model, &app.worker.providers()),
         retired: latest.filter(|_| cell.state == "missing").and_then(|job| job.build_id),
         cell,
         jobs,

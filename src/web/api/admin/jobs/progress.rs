@@ -130,7 +130,8 @@ fn route(app: &App, listed: Option<&ListedModel>, model: &ModelKey) -> String {
 
 impl ProviderProgressView {
     fn new(app: &App, key: String) -> Self {
-        let known = app.worker.providers().known().iter().find(|known| known.key == key);
+        let providers = app.worker.providers();
+        let known = providers.known().iter().find(|known| known.key == key);
         let display_name = known.map_or(&key, |known| &known.display_name).clone();
         Self { key, display_name, queued: 0, running: 0, waits_for: None }
     }
