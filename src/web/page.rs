@@ -46,22 +46,25 @@ pub(super) fn host(headers: &HeaderMap) -> &str {
     name.filter(|name| !name.is_empty() && name.bytes().all(is_harmless)).unwrap_or("localhost:3000")
 }
 
-/// The main menu, in reading order: addresses and words.
-const MENU: [(&str, &str); 8] = [
-    ("/", "Arena"),
-    ("/leaderboard", "Leaderboard"),
-    ("/builds", "Builds"),
-    ("/prompts", "Prompts"),
-    ("/sandbox", "Sandbox"),
-    ("/blocks", "Blocks"),
-    ("/format", "Format"),
-    ("/about", "About"),
+/// An entry of a menu: its address and its words.
+type MenuEntry = (&'static str, &'static str);
+
+/// The main menu: sections with their entries, in reading order. A section leads to its first entry.
+const SECTIONS: [(&str, &[MenuEntry]); 4] = [
+    (
+        "Arena",
+        &[("/", "Vote"), ("/leaderboard", "Leaderboard"), ("/builds", "Builds"), ("/prompts", "Prompts")],
+    ),
+    ("Agents", &[("/agents/connect", "Connect")]),
+    ("Sandbox", &[("/sandbox", "Sandbox")]),
+    ("Docs", &[("/about", "How it works"), ("/format", "Format"), ("/blocks", "Blocks"), ("/api", "API")]),
 ];
 
 /// The menu of the admin's console.
-const CONSOLE: [(&str, &str); 5] = [
+const CONSOLE: [MenuEntry; 6] = [
     ("/admin", "Coverage"),
     ("/admin/models", "Models"),
+    ("/admin/agents", "Agents"),
     ("/admin/prompts", "Prompts"),
     ("/admin/votes", "Votes"),
     ("/admin/audit", "Log"),
@@ -113,12 +116,29 @@ impl Page {
         format!("{}{}", self.location.site, self.card.path)
     }
 
-    pub fn menu(&self) -> impl Iterator<Item = MenuItem> {
-        self.marked(MENU)
+    pub fn sections(&self) -> impl Iterator<Item = MenuItem> {
+        let current = self.section();
+        SECTIONS.iter().filter_map(move |&(word, entries)| {
+            let &(address, _) = entries.first()?;
+            Some(MenuItem { address, word, current: current == Some(word) })
+        })
+    }
+
+    /// The name of the section that the page belongs to.
+    pub fn section(&self) -> Option<&'static str> {
+        let is_here = |entries: &[MenuEntry]| entries.iter().any(|&(address, _)| address == self.menu_path);
+        SECTIONS.iter().find(|(_, entries)| is_here(entries)).map(|&(word, _)| word)
+    }
+
+    /// The entries of that section; none if it has only one.
+    pub fn section_menu(&self) -> Vec<MenuItem> {
+        let section = self.section();
+        let entries = SECTIONS.iter().find(|(word, _)| Some(*word) == section).map(|&(_, entries)| entries);
+        self.marked(entries.filter(|entries| entries.len() > 1).unwrap_or_default()).collect()
     }
 
     pub fn console_menu(&self) -> impl Iterator<Item = MenuItem> {
-        self.marked(CONSOLE)
+        self.marked(&CONSOLE)
     }
 
     pub fn is_home(&self) -> bool {
@@ -139,12 +159,9 @@ impl Page {
         env!("CARGO_PKG_VERSION")
     }
 
-    fn marked<const N: usize>(
-        &self,
-        menu: [(&'static str, &'static str); N],
-    ) -> impl Iterator<Item = MenuItem> + use<N> {
+    fn marked(&self, menu: &'static [MenuEntry]) -> impl Iterator<Item = MenuItem> + use<> {
         let menu_path = self.menu_path;
-        menu.into_iter().map(move |(address, word)| MenuItem { address, word, current: address == menu_path })
+        menu.iter().map(move |&(address, word)| MenuItem { address, word, current: address == menu_path })
     }
 }
 
