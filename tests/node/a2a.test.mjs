@@ -19,7 +19,8 @@ before(async () => {
   folder = await mkdtemp(join(tmpdir(), "buildoff-a2a-"));
   // Where the tests run as root, Postgres runs as another account.
   await chmod(folder, 0o711);
-  const environment = { ...process.env, DATA_DIR: folder, RATE_LIMITS: "off" };
+  const { DATABASE_URL: _, ...inherited } = process.env;
+  const environment = { ...inherited, DATA_DIR: folder, RATE_LIMITS: "off" };
   server = spawn(process.env.BUILDOFF, ["--host", "127.0.0.1", "--port", "0"], { env: environment });
   server.stdout.resume();
   for await (const line of createInterface({ input: server.stderr })) {

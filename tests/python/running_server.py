@@ -18,7 +18,8 @@ def site():
 
 
 def serve(folder):
-    environment = {**os.environ, "DATA_DIR": folder, "RATE_LIMITS": "off"}
+    inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    environment = {**inherited, "DATA_DIR": folder, "RATE_LIMITS": "off"}
     command = [os.environ["BUILDOFF"], "--host", "127.0.0.1", "--port", "0"]
     server = subprocess.Popen(command, env=environment, stderr=subprocess.STDOUT, stdout=subprocess.PIPE, text=True)
     try:
