@@ -152,7 +152,7 @@ fn entry(provider: Provider, models: &mut Vec<Model>) -> anyhow::Result<AgentEnt
 }
 
 /// Adds the agents of the catalog's files, and updates those that nobody has edited. Their models are seeded with the
-/// other models.
+/// other models. An agent that an admin has stopped from building stays so.
 pub(super) async fn seed_agents(connection: &mut PgConnection, agents: &[AgentEntry]) -> sqlx::Result<()> {
     for agent in agents {
         sqlx::query!(
@@ -160,13 +160,12 @@ pub(super) async fn seed_agents(connection: &mut PgConnection, agents: &[AgentEn
             INSERT INTO agents (key, name, url, key_variable, note, builds, allows_private)
             VALUES ($1, $2, $3, $4, $5, $6, true)
             ON CONFLICT (key) DO UPDATE
-            SET name = $2, url = $3, key_variable = $4, note = $5, builds = $6, allows_private = true,
+            SET name = $2, url = $3, key_variable = $4, note = $5, allows_private = true,
                 card = CASE WHEN agents.url = $3 THEN agents.card END,
                 card_read_at = CASE WHEN agents.url = $3 THEN agents.card_read_at END,
                 card_problem = CASE WHEN agents.url = $3 THEN agents.card_problem END
             WHERE agents.edited_at IS NULL
-              AND (agents.name, agents.url, agents.key_variable, agents.note, agents.builds)
-                  IS DISTINCT FROM ($2, $3, $4, $5, $6)
+              AND (agents.name, agents.url, agents.key_variable, agents.note) IS DISTINCT FROM ($2, $3, $4, $5)
             ",
             agent.key as _,
             agent.name,

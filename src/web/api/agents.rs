@@ -110,6 +110,8 @@ async fn list(State(app): State<App>) -> Result<Json<AgentsResponse>, Error> {
 }
 
 /// Get an agent
+///
+/// As everybody may see it; its address is known to its owner and to admins.
 #[utoipa::path(
     get, path = "/api/agents/{key}", tag = "Agents", operation_id = "agent",
     params(("key" = String, Path, description = "The agent's key.", example = "tower_bot")),

@@ -2,10 +2,12 @@
 
 use std::fs;
 
+use axum::http::Method;
 use buildoff::arena::catalog::Catalog;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{AGENTS, AgentsFixture, builder};
+use crate::support::TestServer;
 
 fn entry(url: &str) -> String {
     format!("[[provider]]\nkey = \"tower\"\ndisplayName = \"Tower\"\nkind = \"a2a\"\nbaseUrl = \"{url}\"\n")
@@ -46,20 +48,33 @@ async fn an_agents_secret_is_sent_to_it_and_shown_nowhere() {
     assert!(!fixture.admin.get(AGENTS).await.text().contains("a-secret-of-the-agent"));
 }
 
+/// The agent as it is listed after a restart with another models.toml.
+async fn after_restart(fixture: &AgentsFixture, models: String) -> Value {
+    fs::write(fixture.data_dir.path().join("models.toml"), models).unwrap();
+    let settings = super::settings(&fixture.data_dir, &[]);
+    let server = TestServer::start_with_env(fixture.db.pool.clone(), &settings).await;
+    assert_eq!(server.admin().post("/api/admin/seed?generateBuilds=0", "").await.status, 200);
+    server.admin().get(AGENTS).await.json()["agents"][0].clone()
+}
+
 #[tokio::test]
 async fn files_change_an_agent_until_an_admin_does() {
     let (agent, other) = (builder().await, builder().await);
     let fixture = AgentsFixture::with_models(&entry(&agent.url), &[]).await;
-    let restart = async |models: String| {
-        fs::write(fixture.data_dir.path().join("models.toml"), models).unwrap();
-        let settings = super::settings(&fixture.data_dir, &[]);
-        let server = crate::support::TestServer::start_with_env(fixture.db.pool.clone(), &settings).await;
-        assert_eq!(server.admin().post("/api/admin/seed?generateBuilds=0", "").await.status, 200);
-        server.admin().get(AGENTS).await.json()["agents"][0]["url"].clone()
-    };
-    assert_eq!(restart(entry(&other.url)).await, json!(other.url));
+    assert_eq!(after_restart(&fixture, entry(&other.url)).await["url"], json!(other.url));
     fixture.change("tower", &json!({ "note": "Mine now." })).await;
-    assert_eq!(restart(entry(&agent.url)).await, json!(other.url));
+    assert_eq!(after_restart(&fixture, entry(&agent.url)).await["url"], json!(other.url));
+}
+
+#[tokio::test]
+async fn an_agent_whose_model_an_admin_has_disabled_builds_no_more_after_a_restart() {
+    let (agent, other) = (builder().await, builder().await);
+    let fixture = AgentsFixture::with_models(&entry(&agent.url), &[]).await;
+    let disabled =
+        fixture.admin.json(Method::PATCH, "/api/admin/models/tower", &json!({ "enabled": false })).await;
+    assert_eq!(disabled.status, 200);
+    let tower = after_restart(&fixture, entry(&other.url)).await;
+    assert_eq!((&tower["url"], &tower["builds"]), (&json!(other.url), &json!(false)));
 }
 
 #[test]

@@ -136,6 +136,8 @@ struct MadeTokenView {
 }
 
 /// List agents with their addresses
+///
+/// All agents, disabled ones too, with what went wrong when their cards were read.
 #[utoipa::path(
     get, path = "/api/admin/agents", tag = "Admin", operation_id = "adminAgents",
     responses((status = OK, description = "All agents, by name.", body = AdminAgentsResponse)),
@@ -211,6 +213,8 @@ async fn add(
 }
 
 /// Change an agent
+///
+/// At a new address its card is read at once. Its secret is not sent to another origin unless it is named again.
 #[utoipa::path(
     patch, path = "/api/admin/agents/{key}", tag = "Admin", operation_id = "patchAgent",
     params(("key" = String, Path, description = "The agent's key.", example = "tower_bot")),
@@ -274,6 +278,8 @@ async fn remove(
 }
 
 /// Read an agent's card again
+///
+/// Buildoff does so by itself before it asks the agent, if the card is older than ten minutes.
 #[utoipa::path(
     post, path = "/api/admin/agents/{key}/card", tag = "Admin", operation_id = "readAgentCard",
     params(("key" = String, Path, description = "The agent's key.", example = "tower_bot")),
@@ -290,6 +296,8 @@ async fn card(
 }
 
 /// List the tokens of an agent’s owners
+///
+/// Without what makes them valid, which is shown only when they are made.
 #[utoipa::path(
     get, path = "/api/admin/agents/{key}/tokens", tag = "Admin", operation_id = "agentTokens",
     params(("key" = String, Path, description = "The agent's key.", example = "tower_bot")),
@@ -341,6 +349,8 @@ async fn make_token(
 }
 
 /// Revoke a token
+///
+/// It is not valid any more from then on. It stays in the list.
 #[utoipa::path(
     delete, path = "/api/admin/agents/{key}/tokens/{id}", tag = "Admin", operation_id = "revokeAgentToken",
     params(
