@@ -24,8 +24,8 @@ pub use self::card::{ReadCard, agent_address, fetch_card, read_card};
 use super::client::{HttpTransport, ReceivedAnswer, ResponseBody, TransportSetup};
 use super::error::Retry;
 use super::{
-    CompletionRequest, CompletionResponse, Delta, Endpoint, EndpointError, GenerateError, GenerateErrorKind,
-    ModelProvider, RequestLimits, Result, SentOptions,
+    ChatPrompt, CompletionRequest, CompletionResponse, Delta, Endpoint, EndpointError, GenerateError,
+    GenerateErrorKind, ModelProvider, RequestLimits, Result, SentOptions,
 };
 use crate::arena::catalog::AgentSource;
 use crate::outbound::{self, OutboundRefused};
@@ -356,11 +356,10 @@ impl Drop for CancelOnDrop {
 
 /// What the request asks for, in words and as data.
 fn message(request: &CompletionRequest) -> Message {
-    let turns = request.messages.iter().map(|message| message.text.as_str());
-    let texts = [request.system.as_str()].into_iter().filter(|text| !text.is_empty()).chain(turns);
-    let text = Part::text(texts.collect::<Vec<_>>().join("\n\n"));
+    let ChatPrompt { system, user } = &request.prompt;
+    let text = if system.is_empty() { user.clone() } else { format!("{system}\n\n{user}") };
     let data = request.data.as_deref().and_then(|data| Json::of(data).ok()).map(Part::data);
-    let parts = [Some(text), data].into_iter().flatten().collect();
+    let parts = [Some(Part::text(text)), data].into_iter().flatten().collect();
     Message { context_id: request.context.clone(), ..Message::new(MessageRole::User, parts) }
 }
 

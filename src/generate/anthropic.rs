@@ -14,8 +14,7 @@ use super::client::{
     set_field, unexpected_document,
 };
 use super::{
-    ChatMessage, CompletionRequest, EffortSet, GenerateError, GenerateErrorKind, Result, ThinkingEffort,
-    Usage, schema,
+    CompletionRequest, EffortSet, GenerateError, GenerateErrorKind, Result, ThinkingEffort, Usage, schema,
 };
 
 /// The API requires a limit, and thinking counts towards it. A model with a lower maximum says so, and the request is
@@ -52,9 +51,7 @@ impl Protocol for AnthropicProtocol {
     }
 
     fn body(&self, request: &CompletionRequest, options: &RequestOptions) -> serde_json::Result<Vec<u8>> {
-        let message = |turn: &ChatMessage| json!({ "role": turn.role, "content": turn.text });
-        let (system, turns) = options.conversation(request);
-        let messages: Vec<Value> = turns.iter().map(message).collect();
+        let (system, user) = options.texts(&request.prompt);
         let format = options.schema.as_deref().map(schema::without_bounds);
         let format = format.map(|schema| json!({ "type": "json_schema", "schema": schema }));
         let mut output = json!({});
@@ -65,7 +62,7 @@ impl Protocol for AnthropicProtocol {
         let mut body = json!({ "model": request.model, "stream": true });
         set_field(&mut body, "max_tokens", options.max_tokens);
         set_field(&mut body, "system", system);
-        set_field(&mut body, "messages", Some(messages));
+        set_field(&mut body, "messages", Some(json!([{ "role": "user", "content": user }])));
         set_field(&mut body, "thinking", options.effort.map(|effort| thinking(effort, options.summary)));
         set_field(&mut body, "output_config", Some(output).filter(|output| *output != json!({})));
         set_field(&mut body, "temperature", options.temperature);

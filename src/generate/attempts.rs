@@ -4,6 +4,7 @@
 //! [`AttemptListener`] as it ends, and the next one starts only after the listener has stored it, so nothing that was
 //! paid for depends on what comes after. Dropping the future ends everything, the request at the provider included.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,8 +14,8 @@ use tokio::time::{Instant, sleep};
 
 use super::cost::least_usage;
 use super::{
-    ChatMessage, ChatRole, CompletionRequest, CompletionResponse, Delta, GenerateError, GenerateErrorKind,
-    ModelOptions, ModelProvider, Result, Usage,
+    ChatPrompt, CompletionRequest, CompletionResponse, Delta, GenerateError, GenerateErrorKind, ModelOptions,
+    ModelProvider, Result, Usage,
 };
 use crate::arena::jobs::attempts::{Attempt, Billing, Outcome, PastAttempts};
 use crate::work::{WorkClient, WorkError, WorkPool};
@@ -48,13 +49,6 @@ pub trait Task: Send + Sync + 'static {
     fn read_interrupted(&self, _answer: &str) -> Option<Self::Output> {
         None
     }
-}
-
-/// The texts of one request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChatPrompt {
-    pub system: String,
-    pub user: String,
 }
 
 /// An answer that is not what was requested.
@@ -91,22 +85,6 @@ pub struct Generated<T> {
     pub generation_time: Duration,
 }
 
-/// What has come of a request that was sent by somebody else than the loop.
-pub struct ReadResponse<T> {
-    pub attempt: Attempt,
-    pub verdict: AttemptVerdict<T>,
-}
-
-pub enum AttemptVerdict<T> {
-    Accepted {
-        output: T,
-        attempts: u32,
-    },
-    /// Another attempt is to be made.
-    AskAgain,
-    Failed(GenerateError),
-}
-
 /// Follows an attempt loop. An error from any of its methods ends the loop.
 #[async_trait]
 pub trait AttemptListener: Send {
@@ -116,29 +94,20 @@ pub trait AttemptListener: Send {
     /// Called for every piece that streams in.
     fn on_delta(&mut self, delta: Delta<'_>);
 
+    /// Whether another attempt may follow one that has failed like this.
+    fn goes_on_after(&self, _kind: GenerateErrorKind) -> bool {
+        true
+    }
+
     /// `next` is the number of the attempt that follows, if one does.
     async fn on_attempt_end(&mut self, attempt: &Attempt, next: Option<u32>) -> anyhow::Result<()>;
 }
 
-/// Why an attempt failed, and what follows.
+/// Why an attempt failed, and the prompt of the next one. None if another prompt would not help; an answer that was
+/// interrupted is requested once more as it was.
 struct FailedAttempt {
     error: GenerateError,
-    next: NextAttempt,
-}
-
-/// Where the loop begins.
-enum FirstStep<T> {
-    /// The answer of an earlier worker is accepted.
-    Nothing(Generated<T>),
-    Ask(ChatPrompt),
-}
-
-enum NextAttempt {
-    /// Another one would not help.
-    Nothing,
-    Prompt(ChatPrompt),
-    /// The same request once more, after a while.
-    Resend,
+    next: Option<ChatPrompt>,
 }
 
 impl<T: Task> AttemptLoop<T> {
@@ -149,8 +118,8 @@ impl<T: Task> AttemptLoop<T> {
     pub async fn run(&self, listener: &mut dyn AttemptListener) -> Result<Generated<T::Output>> {
         let (mut count, mut interruptions) = (self.past.count, self.past.interruptions);
         let mut prompt = match self.first_step().await? {
-            FirstStep::Nothing(generated) => return Ok(generated),
-            FirstStep::Ask(prompt) => prompt,
+            ControlFlow::Break(generated) => return Ok(generated),
+            ControlFlow::Continue(prompt) => prompt,
         };
         let mut resumable = self.past.resumable.clone();
         let mut context = None;
@@ -170,12 +139,12 @@ impl<T: Task> AttemptLoop<T> {
                 Err(failed) => failed,
             };
             let next = match failed.next {
-                NextAttempt::Prompt(next) if count < self.max_attempts => Some((next, None)),
-                NextAttempt::Resend => {
+                _ if !listener.goes_on_after(failed.error.kind) => None,
+                None if failed.error.is_interruption() => {
                     let wait = self.provider.retry_wait(&failed.error, interruptions);
                     wait.map(|wait| (prompt, Some(wait)))
                 }
-                NextAttempt::Prompt(_) | NextAttempt::Nothing => None,
+                next => next.filter(|_| count < self.max_attempts).map(|next| (next, None)),
             };
             let number = next.is_some().then_some(count + 1);
             listener.on_attempt_end(&attempt, number).await.map_err(GenerateError::cancelled)?;
@@ -201,50 +170,50 @@ impl<T: Task> AttemptLoop<T> {
     /// If nothing is to be requested any more.
     pub async fn next_request(&self) -> Result<Option<CompletionRequest>> {
         Ok(match self.first_step().await? {
-            FirstStep::Ask(prompt) => Some(self.request(&prompt)),
-            FirstStep::Nothing(_) => None,
+            ControlFlow::Continue(prompt) => Some(self.request(&prompt)),
+            ControlFlow::Break(_) => None,
         })
     }
 
-    /// Reads what has come of a request of [`Self::next_request`].
-    pub async fn read_response(&self, result: Result<CompletionResponse>) -> ReadResponse<T::Output> {
+    /// Reads what has come of a request of [`Self::next_request`]. None if another attempt is to be made. Nobody knows how
+    /// long the answer took.
+    pub async fn read_response(
+        &self,
+        result: Result<CompletionResponse>,
+    ) -> (Attempt, Result<Option<Generated<T::Output>>>) {
         let (attempt, result) = self.judge(result, Duration::ZERO, |usage| *usage).await;
         let counts = attempt.outcome != Outcome::Interrupted;
         let count = self.past.count + u32::from(counts);
-        let verdict = match result {
-            Ok(output) => AttemptVerdict::Accepted { output, attempts: count },
-            Err(FailedAttempt { next: NextAttempt::Prompt(_), .. }) if count < self.max_attempts => {
-                AttemptVerdict::AskAgain
-            }
-            Err(failed) => AttemptVerdict::Failed(failed.error),
+        let generated = match result {
+            Ok(output) => Ok(Some(Generated { output, attempts: count, generation_time: Duration::ZERO })),
+            Err(FailedAttempt { next: Some(_), .. }) if count < self.max_attempts => Ok(None),
+            Err(failed) => Err(failed.error),
         };
-        ReadResponse { attempt, verdict }
+        (attempt, generated)
     }
 
-    async fn first_step(&self) -> Result<FirstStep<T::Output>> {
+    /// Where to begin: with a prompt, unless the answer of an earlier worker is accepted.
+    async fn first_step(&self) -> Result<ControlFlow<Generated<T::Output>, ChatPrompt>> {
         let PastAttempts { count, .. } = self.past;
         let prompt = match &self.past.answer {
             Some((answer, generation_time)) => match self.read(answer).await {
                 Ok(output) => {
                     let generation_time = *generation_time;
-                    return Ok(FirstStep::Nothing(Generated { output, attempts: count, generation_time }));
+                    return Ok(ControlFlow::Break(Generated { output, attempts: count, generation_time }));
                 }
-                Err(FailedAttempt { next: NextAttempt::Prompt(repair), .. }) if count < self.max_attempts => {
-                    repair
-                }
+                Err(FailedAttempt { next: Some(repair), .. }) if count < self.max_attempts => repair,
                 Err(failed) => return Err(failed.error),
             },
             None if self.past.code.as_deref().is_some_and(is_too_long) => self.task.shorter_prompt(),
             None => self.task.first_prompt(),
         };
-        Ok(FirstStep::Ask(prompt))
+        Ok(ControlFlow::Continue(prompt))
     }
 
     fn request(&self, prompt: &ChatPrompt) -> CompletionRequest {
         CompletionRequest {
             model: self.model.clone(),
-            system: prompt.system.clone(),
-            messages: vec![ChatMessage { role: ChatRole::User, text: prompt.user.clone() }],
+            prompt: prompt.clone(),
             schema: self.task.schema(),
             options: self.options,
             data: self.task.data(),
@@ -341,12 +310,12 @@ impl<T: Task> AttemptLoop<T> {
             Ok(Ok(output)) => Ok(output),
             Ok(Err(RejectedAnswer { code, message, repair })) => {
                 let error = GenerateError::new(GenerateErrorKind::Rejected(code), message);
-                Err(FailedAttempt { error, next: NextAttempt::Prompt(repair) })
+                Err(FailedAttempt { error, next: Some(repair) })
             }
             Err(error) => {
                 let message = format!("the answer could not be checked: {:#}", anyhow::Error::from(error));
                 let error = GenerateError::new(GenerateErrorKind::Unread, message);
-                Err(FailedAttempt { error, next: NextAttempt::Nothing })
+                Err(FailedAttempt { error, next: None })
             }
         }
     }
@@ -364,12 +333,11 @@ impl<T: Task> AttemptLoop<T> {
             return Ok(output);
         }
         let next = match error.kind {
-            _ if error.is_final() => NextAttempt::Nothing,
-            _ if error.is_interruption() => NextAttempt::Resend,
+            _ if error.is_final() || error.is_interruption() => None,
             // The client has tried several times already.
-            kind if kind.is_unavailable() => NextAttempt::Nothing,
-            kind if is_too_long(kind.code()) => NextAttempt::Prompt(self.task.shorter_prompt()),
-            _ => NextAttempt::Prompt(self.task.first_prompt()),
+            kind if kind.is_unavailable() => None,
+            kind if is_too_long(kind.code()) => Some(self.task.shorter_prompt()),
+            _ => Some(self.task.first_prompt()),
         };
         Err(FailedAttempt { error, next })
     }

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use voxel::codec::Digest;
 use voxel::{Rejection, RejectionCode, Rules, Verdict};
 
-use super::attempts::{ChatPrompt, Generated, RejectedAnswer, Task};
+use super::ChatPrompt;
+use super::attempts::{Generated, RejectedAnswer, Task};
 use super::prompting::{self, RejectedBuild};
 use super::thoughts::{end_of_thoughts, is_thinking};
 use crate::arena::Settings;

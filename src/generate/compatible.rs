@@ -40,10 +40,10 @@ impl Protocol for CompatibleProtocol {
     }
 
     fn body(&self, request: &CompletionRequest, options: &RequestOptions) -> serde_json::Result<Vec<u8>> {
-        let (system, turns) = options.conversation(request);
+        let (system, user) = options.texts(&request.prompt);
         let system = system.map(|text| json!({ "role": "system", "content": text }));
-        let turns = turns.iter().map(|turn| json!({ "role": turn.role, "content": turn.text }));
-        let messages: Vec<Value> = system.into_iter().chain(turns).collect();
+        let user = json!({ "role": "user", "content": user });
+        let messages: Vec<Value> = system.into_iter().chain([user]).collect();
         let limit = if options.use_max_completion_tokens { "max_completion_tokens" } else { "max_tokens" };
 
         let mut body = json!({ "model": request.model, "messages": messages, "stream": true });

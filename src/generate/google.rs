@@ -14,8 +14,7 @@ use super::client::{
     set_field, unexpected_document,
 };
 use super::{
-    ChatMessage, ChatRole, CompletionRequest, EffortSet, GenerateError, GenerateErrorKind, Result,
-    ThinkingEffort, Usage, schema,
+    CompletionRequest, EffortSet, GenerateError, GenerateErrorKind, Result, ThinkingEffort, Usage, schema,
 };
 
 pub(super) struct GoogleProtocol;
@@ -47,15 +46,7 @@ impl Protocol for GoogleProtocol {
     }
 
     fn body(&self, request: &CompletionRequest, options: &RequestOptions) -> serde_json::Result<Vec<u8>> {
-        let content = |turn: &ChatMessage| {
-            let role = match turn.role {
-                ChatRole::User => "user",
-                ChatRole::Assistant => "model",
-            };
-            json!({ "role": role, "parts": [{ "text": turn.text }] })
-        };
-        let (system, turns) = options.conversation(request);
-        let contents: Vec<Value> = turns.iter().map(content).collect();
+        let (system, user) = options.texts(&request.prompt);
         let mut generation_config = json!({});
         set_field(&mut generation_config, "maxOutputTokens", options.max_tokens);
         set_field(&mut generation_config, "temperature", options.temperature);
@@ -65,7 +56,7 @@ impl Protocol for GoogleProtocol {
             set_field(&mut generation_config, "responseJsonSchema", Some(schema::plain(schema)));
         }
 
-        let mut body = json!({ "contents": contents });
+        let mut body = json!({ "contents": [{ "role": "user", "parts": [{ "text": user }] }] });
         let system = system.map(|text| json!({ "parts": [{ "text": text }] }));
         set_field(&mut body, "systemInstruction", system);
         set_field(

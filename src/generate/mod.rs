@@ -138,13 +138,12 @@ pub enum EndpointError {
     NoTls(String),
 }
 
-/// A conversation that ends with the message to answer.
+/// What a model is asked, and how.
 #[derive(Clone, Debug)]
 pub struct CompletionRequest {
     /// The provider's own id.
     pub model: String,
-    pub system: String,
-    pub messages: Vec<ChatMessage>,
+    pub prompt: ChatPrompt,
     /// The form of the answer, where the provider can hold a model to it.
     pub schema: Option<Arc<Value>>,
     /// Changed or left out one by one where the model does not support them.
@@ -155,17 +154,11 @@ pub struct CompletionRequest {
     pub context: Option<String>,
 }
 
+/// The texts of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChatMessage {
-    pub role: ChatRole,
-    pub text: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ChatRole {
-    User,
-    Assistant,
+pub struct ChatPrompt {
+    pub system: String,
+    pub user: String,
 }
 
 #[derive(Clone, Debug, Default)]

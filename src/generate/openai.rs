@@ -25,10 +25,7 @@ use super::client::{
     Protocol, ReceivedAnswer, RequestOptions, SseEvent, StreamFlow, StreamParser, join_url, provider_error,
     push_refusal, unexpected_document,
 };
-use super::{
-    ChatMessage, ChatRole, CompletionRequest, GenerateError, GenerateErrorKind, Result, ThinkingEffort,
-    schema,
-};
+use super::{CompletionRequest, GenerateError, GenerateErrorKind, Result, ThinkingEffort, schema};
 
 pub(super) struct OpenAiProtocol;
 
@@ -61,11 +58,16 @@ impl Protocol for OpenAiProtocol {
     }
 
     fn body(&self, request: &CompletionRequest, options: &RequestOptions) -> serde_json::Result<Vec<u8>> {
-        let (system, turns) = options.conversation(request);
+        let (system, user) = options.texts(&request.prompt);
+        let message = EasyInputMessage {
+            role: Role::User,
+            content: EasyInputContent::Text(user.into_owned()),
+            ..EasyInputMessage::default()
+        };
         let body = CreateResponse {
             model: Some(request.model.clone()),
             instructions: system.map(str::to_owned),
-            input: InputParam::Items(turns.iter().map(message).collect()),
+            input: InputParam::Items(vec![InputItem::EasyMessage(message)]),
             max_output_tokens: options.max_tokens,
             reasoning: options.effort.map(|how| reasoning(how, options.summary)),
             temperature: options.temperature.map(|temperature| temperature as f32),
@@ -86,15 +88,6 @@ impl Protocol for OpenAiProtocol {
     fn batches(&self) -> Option<&'static dyn BatchProtocol> {
         Some(&OpenAiBatches)
     }
-}
-
-fn message(turn: &ChatMessage) -> InputItem {
-    let role = match turn.role {
-        ChatRole::User => Role::User,
-        ChatRole::Assistant => Role::Assistant,
-    };
-    let content = EasyInputContent::Text(turn.text.clone());
-    InputItem::EasyMessage(EasyInputMessage { role, content, ..EasyInputMessage::default() })
 }
 
 /// Summaries are the only thing that streams in while a model thinks.

@@ -7,7 +7,7 @@ use askama::Template;
 
 use self::block_list::{BlockGroup, block_groups};
 use self::excerpt::excerpt;
-pub use super::attempts::ChatPrompt;
+pub use super::ChatPrompt;
 use crate::arena::Settings;
 use crate::arena::catalog::MAX_PROMPT_CHARS;
 use voxel::{GridSize, GridStats, MAX_OVERDRAW, Palette, Rejection, RejectionCode, Rules, Warning};

@@ -109,8 +109,8 @@ impl KeyLoan {
         request: &CompletionRequest,
     ) -> Result<Charge, GenerateError> {
         let LoanLimits { runs_per_network, .. } = self.limits;
-        let texts = request.messages.iter().map(|message| &message.text).chain([&request.system]);
-        let input_tokens = (texts.map(String::len).sum::<usize>() / CHARS_PER_TOKEN) as u64;
+        let chars = request.prompt.system.len() + request.prompt.user.len();
+        let input_tokens = (chars / CHARS_PER_TOKEN) as u64;
         let output = TYPICAL_USAGE
             .output
             .min(request.options.max_output_tokens.map(u64::from).or(TYPICAL_USAGE.output));

@@ -3,14 +3,14 @@
 mod recorder;
 
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
-use self::recorder::{SilentProvider, StreamBuffer, UsedSoFar};
+use self::recorder::{StreamBuffer, UsedSoFar};
 use super::{LEASE, Worker};
 use crate::arena::builds::BuildSlot;
 use crate::arena::catalog::Model;
@@ -40,7 +40,7 @@ struct JobRun<'a> {
     claim: &'a ClaimedBuild,
     model: &'a Model,
     setup: &'a RequestSetup,
-    buffer: StreamBuffer,
+    buffer: Mutex<StreamBuffer>,
     phase: watch::Sender<RequestPhase>,
     /// Notified when the provider's id of an answer in the background is known, so that it is stored at once.
     remote_known: Notify,
@@ -60,7 +60,7 @@ enum RequestPhase {
 pub(super) async fn run_job(worker: &Worker, claim: &ClaimedBuild, model: &Model, setup: &RequestSetup) {
     tracing::info!(provider = claim.provider, "generating");
     let phase = watch::Sender::new(RequestPhase::Between);
-    let buffer = StreamBuffer::default();
+    let buffer = Mutex::default();
     let run = JobRun { worker, claim, model, setup, buffer, phase, remote_known: Notify::new() };
     let result = {
         let mut generating = pin!(run.generate_and_store());
@@ -112,12 +112,9 @@ impl JobRun<'_> {
                 tracing::info!(blocks = build.block_count, "build stored");
                 Ok(())
             }
-            Err(GenerateError { cancelled_by: Some(error), .. }) => match error.downcast() {
-                Ok(SilentProvider { message }) => self.set_back(ProviderTrouble::Stalled, &message).await,
-                Err(error) => {
-                    Err(error.downcast().unwrap_or(LeaseError::Database(sqlx::Error::WorkerCrashed)))
-                }
-            },
+            Err(GenerateError { cancelled_by: Some(error), .. }) => {
+                Err(error.downcast().unwrap_or(LeaseError::Database(sqlx::Error::WorkerCrashed)))
+            }
             Err(error) => match error.kind.provider_trouble() {
                 Some(trouble) => self.set_back(trouble, &error.message).await,
                 None => {
@@ -136,6 +133,10 @@ impl JobRun<'_> {
         let (code, job) = (trouble.code(), state.name());
         tracing::warn!(provider, code, job, "the provider is paused: {message}");
         Ok(())
+    }
+
+    fn buffer(&self) -> MutexGuard<'_, StreamBuffer> {
+        self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn enter(&self, phase: RequestPhase) {
@@ -190,13 +191,13 @@ impl JobRun<'_> {
     /// Renews the lease, and stores what has streamed in since the last time.
     async fn renew_lease(&self) -> Result<(), LeaseError> {
         let (pool, lease) = (&self.worker.pool, &self.claim.lease);
-        let (progress, used) = self.buffer.snapshot();
+        let (progress, used) = self.buffer().snapshot();
         with_retries(|| lease.renew(pool, LEASE, &progress)).await?;
-        self.buffer.mark_stored(&progress);
+        self.buffer().mark_stored(&progress);
         if let Some(used) = used {
             let (attempt, cost) = (progress.attempt, self.least_cost(&used));
             with_retries(|| attempts::record_usage(pool, lease, attempt, &used.reported, cost)).await?;
-            self.buffer.mark_usage_stored(attempt, used);
+            self.buffer().mark_usage_stored(attempt, used);
         }
         Ok(())
     }
@@ -209,7 +210,7 @@ impl JobRun<'_> {
 
     async fn keep_end_of_cancelled(&self) {
         tracing::info!("the job was cancelled or taken over");
-        let (progress, _) = self.buffer.snapshot();
+        let (progress, _) = self.buffer().snapshot();
         let job = self.claim.lease.job;
         if let Err(error) = attempts::append_to_cancelled(&self.worker.pool, job, &progress).await {
             tracing::warn!(%error, "the end of a cancelled answer could not be stored");

@@ -12,8 +12,7 @@ use crate::generate::attempts::Task;
 use crate::generate::build::BuildTask;
 use crate::generate::cost::{MicroDollars, cost};
 use crate::generate::{
-    ChatMessage, ChatRole, CompletionRequest, CompletionResponse, Delta, GenerateError, GenerateErrorKind,
-    ModelOptions,
+    ChatPrompt, CompletionRequest, CompletionResponse, Delta, GenerateError, GenerateErrorKind, ModelOptions,
 };
 
 /// How long an answer is waited for. Whatever has begun to answer by then has accepted the request.
@@ -88,8 +87,7 @@ impl Worker {
         };
         CompletionRequest {
             model: model_id.to_owned(),
-            system: "You test a connection.".to_owned(),
-            messages: vec![ChatMessage { role: ChatRole::User, text: PROMPT.to_owned() }],
+            prompt: ChatPrompt { system: "You test a connection.".to_owned(), user: PROMPT.to_owned() },
             schema: task.schema(),
             options: ModelOptions { background: false, ..model.options },
             data: None,

@@ -1,8 +1,8 @@
 mod interruptions;
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, mpsc};
 use std::task::Poll;
 
 use anyhow::ensure;
@@ -202,7 +202,7 @@ fn hut(height: u32) -> String {
 impl TestRun {
     /// The last message of a request, counted from 1.
     fn prompt(&self, number: usize) -> String {
-        self.provider.requests.lock().unwrap()[number - 1].messages.last().unwrap().text.clone()
+        self.provider.requests.lock().unwrap()[number - 1].prompt.user.clone()
     }
 
     fn codes(&self) -> Vec<Option<&'static str>> {
@@ -231,7 +231,7 @@ async fn a_good_answer_is_taken_at_once_with_prose_around_it() {
     let request = &run.provider.requests.lock().unwrap()[0];
     assert_eq!(request.model, "some-model-1");
     assert_eq!(request.schema, build_task().schema());
-    assert!(request.system.contains("master builder") && request.messages[0].text.contains("a lighthouse"));
+    assert!(request.prompt.system.contains("master builder") && request.prompt.user.contains("a lighthouse"));
 }
 
 #[tokio::test]
@@ -259,7 +259,7 @@ async fn what_is_wrong_goes_back_with_the_answer_until_it_is_right() {
     assert!(third.contains(&broken) && !third.contains("height_too_small"), "only the last answer is mended");
     let questions = run.provider.requests.lock().unwrap();
     assert!(
-        questions.windows(2).all(|pair| pair[0].system == pair[1].system),
+        questions.windows(2).all(|pair| pair[0].prompt.system == pair[1].prompt.system),
         "what is the same stays cached"
     );
 }
@@ -369,7 +369,7 @@ async fn whoever_takes_over_after_a_cut_off_answer_asks_for_a_shorter_one() {
         attempt_loop.past =
             PastAttempts { count: 1, code: code.map(str::to_owned), ..PastAttempts::default() };
         let generated = attempt_loop.run(&mut TestListener::default()).await.unwrap();
-        let prompt = &provider.requests.lock().unwrap()[0].messages[0].text;
+        let prompt = &provider.requests.lock().unwrap()[0].prompt.user;
         assert_eq!((generated.attempts, prompt.contains("cut off")), (2, is_shorter), "{code:?}");
     }
 }
@@ -391,15 +391,16 @@ async fn an_answer_that_cannot_be_looked_at_is_kept_and_not_paid_for_again() {
     let (mut attempt_loop, provider) = attempt_loop(build_task(), vec![Says(hut(8)), Says(hut(8))]);
     attempt_loop.work_client = WorkClient::visitor([192, 0, 2, 1].into());
     let (work, client) = (attempt_loop.work.clone(), attempt_loop.work_client);
-    // As many pieces of work wait for this client as may. They are never polled again, so none of them begins.
-    let mut waiting = Vec::new();
+    // Pieces of work hold all slots until the end of this test, and as many others wait for this client as may.
+    let (_held, is_held) = mpsc::channel::<()>();
+    let is_held = Arc::new(Mutex::new(is_held));
+    let mut pieces = Vec::new();
     loop {
-        let mut piece = Box::pin(work.run(client, || ()));
+        let is_held = Arc::clone(&is_held);
+        let mut piece = Box::pin(work.run(client, move || is_held.lock().unwrap().recv().is_err()));
         match futures_util::poll!(&mut piece) {
-            Poll::Ready(Err(_)) => break,
-            // One that began at once may have ended already.
-            Poll::Ready(Ok(())) => {}
-            Poll::Pending => waiting.push(piece),
+            Poll::Pending => pieces.push(piece),
+            Poll::Ready(refused) => break assert!(refused.is_err()),
         }
     }
     let mut listener = TestListener::default();
@@ -498,12 +499,12 @@ async fn the_loop_serves_any_task() {
     let codes: Vec<_> = listener.attempts.iter().map(|attempt| attempt.code).collect();
     assert_eq!(codes, [Some("truncated"), Some("bad_score"), None]);
     let requests = provider.requests.lock().unwrap();
-    let prompts: Vec<_> = requests.iter().map(|request| request.messages[0].text.as_str()).collect();
+    let prompts: Vec<_> = requests.iter().map(|request| request.prompt.user.as_str()).collect();
     assert_eq!(
         prompts,
         ["Score this from 0 to 10.", "Answer with the score only.", "This is not a score: {\"score\": 11}"]
     );
-    assert!(requests.iter().all(|request| request.schema.is_none() && request.system == "You judge."));
+    assert!(requests.iter().all(|request| request.schema.is_none() && request.prompt.system == "You judge."));
 }
 
 #[tokio::test]

@@ -8,8 +8,8 @@ use reqwest::StatusCode;
 use serde_json::Value;
 
 use super::super::{
-    Adjustment, ChatMessage, ChatRole, CompletionRequest, EffortSet, GenerateError, GenerateErrorKind,
-    ModelOptions, Note, SentOptions, ThinkingEffort,
+    Adjustment, ChatPrompt, CompletionRequest, EffortSet, GenerateError, GenerateErrorKind, ModelOptions,
+    Note, SentOptions, ThinkingEffort,
 };
 use super::efforts::EffortComplaint;
 use crate::arena::catalog::MIN_OUTPUT_TOKENS;
@@ -74,21 +74,13 @@ impl RequestOptions {
         }
     }
 
-    /// The system text, where it has a place of its own, and the turns.
-    pub fn conversation<'a>(
-        &self,
-        request: &'a CompletionRequest,
-    ) -> (Option<&'a str>, Cow<'a, [ChatMessage]>) {
-        let system = Some(request.system.as_str()).filter(|system| !system.is_empty());
-        let Some(text) = system.filter(|_| self.system_in_turn) else {
-            return (system, Cow::Borrowed(&request.messages));
-        };
-        let mut messages = request.messages.clone();
-        match messages.first_mut() {
-            Some(first) if first.role == ChatRole::User => first.text = format!("{text}\n\n{}", first.text),
-            _ => messages.insert(0, ChatMessage { role: ChatRole::User, text: text.to_owned() }),
+    /// The system text, where it has a place of its own, and what the user says.
+    pub fn texts<'a>(&self, prompt: &'a ChatPrompt) -> (Option<&'a str>, Cow<'a, str>) {
+        let ChatPrompt { system, user } = prompt;
+        match Some(system.as_str()).filter(|system| !system.is_empty()) {
+            Some(system) if self.system_in_turn => (None, format!("{system}\n\n{user}").into()),
+            system => (system, user.as_str().into()),
         }
-        (None, Cow::Owned(messages))
     }
 
     /// Rounds the effort to one that the protocol has and the catalog allows, before anything is sent.
@@ -124,7 +116,7 @@ impl RequestOptions {
         let message = message.replace(&request.model, "").to_lowercase();
         let step = self
             .change_token_limit(&message)
-            .or_else(|| self.drop_option(&message, !request.system.is_empty()))
+            .or_else(|| self.drop_option(&message, !request.prompt.system.is_empty()))
             .map(Ok)
             .or_else(|| self.change_effort(&message, &error.message))
             .or_else(|| mentions(&message, SCHEMA_PHRASES).then(|| self.drop_schema())?.map(Ok))

@@ -11,7 +11,7 @@ use crate::arena::jobs::attempts::{Attempt, Outcome, RequestSetup};
 use crate::arena::jobs::batches::LeavingJob;
 use crate::arena::jobs::pauses::ProviderTrouble;
 use crate::arena::jobs::{BatchedBuild, JobFailure};
-use crate::generate::attempts::{AttemptLoop, AttemptVerdict, ReadResponse};
+use crate::generate::attempts::AttemptLoop;
 use crate::generate::build::BuildTask;
 use crate::generate::cost::attempt_cost;
 use crate::generate::{BatchAnswer, CompletionResponse, EndedBatch, GenerateError, GenerateErrorKind};
@@ -89,7 +89,7 @@ impl BatchStep<'_> {
     ) -> Result<(), StepError> {
         let (pool, batch) = (&self.worker.pool, &self.batch);
         let attempt_loop = self.attempt_loop(build).await?;
-        let ReadResponse { attempt, verdict } = attempt_loop.read_response(result).await;
+        let (attempt, generated) = attempt_loop.read_response(result).await;
         let trouble = attempt.code.and_then(ProviderTrouble::from_code);
         let attempt = Attempt {
             outcome: if trouble.is_some() { Outcome::Interrupted } else { attempt.outcome },
@@ -99,16 +99,13 @@ impl BatchStep<'_> {
         };
         let prices = self.model.prices.map(|prices| prices.times(batch.price_part));
         let cost = attempt_cost(prices, &attempt);
-        match verdict {
-            AttemptVerdict::Accepted { output, attempts } => {
-                let generation =
-                    GenerationInfo { attempts: i32::try_from(attempts).ok(), generation_time_ms: None };
-                batch.finish_build(pool, build, &attempt, cost, &output.build, generation).await?
+        match generated {
+            Ok(Some(generated)) => {
+                let info = GenerationInfo { generation_time_ms: None, ..generated.info() };
+                batch.finish_build(pool, build, &attempt, cost, &generated.output.build, info).await?
             }
-            AttemptVerdict::AskAgain => {
-                batch.release_job(pool, build.job, Some((&attempt, cost)), LeavingJob::Next).await?
-            }
-            AttemptVerdict::Failed(error) => {
+            Ok(None) => batch.release_job(pool, build.job, Some((&attempt, cost)), LeavingJob::Next).await?,
+            Err(error) => {
                 let verdict = BatchVerdict::of_code(error.kind.code(), &error.message);
                 if let Some(trouble) = verdict.trouble.filter(|trouble| trouble.needs_admin()) {
                     pause(self.worker, &batch.provider, trouble, &error.message).await?;

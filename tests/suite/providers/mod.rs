@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buildoff::generate::{
-    ChatMessage, ChatRole, CompletionRequest, CompletionResponse, Delta, GenerateError, GenerateErrorKind,
-    ModelOptions, RequestLimits, provider,
+    ChatPrompt, CompletionRequest, CompletionResponse, Delta, GenerateError, GenerateErrorKind, ModelOptions,
+    RequestLimits, provider,
 };
 use serde_json::{Value, json};
 
@@ -37,15 +37,9 @@ pub fn patience() -> RequestLimits {
 }
 
 pub fn question() -> CompletionRequest {
-    let turn = |role, text: &str| ChatMessage { role, text: text.to_owned() };
     CompletionRequest {
         model: MODEL.to_owned(),
-        system: "You build.".to_owned(),
-        messages: vec![
-            turn(ChatRole::User, "a duck"),
-            turn(ChatRole::Assistant, "{}"),
-            turn(ChatRole::User, "again, please"),
-        ],
+        prompt: ChatPrompt { system: "You build.".to_owned(), user: "a duck".to_owned() },
         schema: None,
         options: ModelOptions { max_output_tokens: Some(1000), ..ModelOptions::default() },
         data: None,

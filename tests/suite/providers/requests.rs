@@ -17,7 +17,13 @@ fn questions() -> Vec<(&'static str, CompletionRequest)> {
     let max = ModelOptions { effort: Some(ThinkingEffort::Max), ..question().options };
     vec![
         ("plain", plain.clone()),
-        ("short", CompletionRequest { system: String::new(), ..question() }),
+        (
+            "short",
+            CompletionRequest {
+                prompt: ChatPrompt { system: String::new(), ..question().prompt },
+                ..question()
+            },
+        ),
         ("schema", CompletionRequest { schema: build.clone(), ..question() }),
         ("effort", CompletionRequest { options: effort(ThinkingEffort::High), ..plain.clone() }),
         ("none", CompletionRequest { options: effort(ThinkingEffort::None), ..plain.clone() }),
@@ -77,22 +83,13 @@ async fn a_request_follows_each_providers_protocol() {
         },
         ..question()
     };
-    let talk = |model: &str| {
-        json!([
-            { "role": "user", "content": "a duck" }, { "role": model, "content": "{}" },
-            { "role": "user", "content": "again, please" },
-        ])
-    };
     let unbounded = json!({
         "type": "object", "properties": { "count": { "type": "integer", "description": "minimum: 0" } },
         "required": ["count"], "additionalProperties": false,
     });
-    let mut messages = talk("assistant");
-    messages.as_array_mut().unwrap().insert(0, json!({ "role": "system", "content": "You build." }));
-    let mut input = talk("assistant");
-    for message in input.as_array_mut().unwrap() {
-        message["type"] = json!("message");
-    }
+    let user = json!({ "role": "user", "content": "a duck" });
+    let messages = json!([{ "role": "system", "content": "You build." }, user]);
+    let input = json!([{ "type": "message", "role": "user", "content": "a duck" }]);
     for (protocol, expected) in [
         (
             FakeProtocol::OpenAi,
@@ -107,7 +104,7 @@ async fn a_request_follows_each_providers_protocol() {
             FakeProtocol::Anthropic,
             json!({
                 "model": MODEL, "stream": true, "max_tokens": 1000, "system": "You build.",
-                "messages": talk("assistant"), "thinking": { "type": "adaptive", "display": "summarized" },
+                "messages": [user], "thinking": { "type": "adaptive", "display": "summarized" },
                 "output_config": { "effort": "xhigh", "format": { "type": "json_schema", "schema": unbounded } },
                 "temperature": 0.7,
             }),
@@ -115,11 +112,7 @@ async fn a_request_follows_each_providers_protocol() {
         (
             FakeProtocol::Google,
             json!({
-                "contents": [
-                    { "role": "user", "parts": [{ "text": "a duck" }] },
-                    { "role": "model", "parts": [{ "text": "{}" }] },
-                    { "role": "user", "parts": [{ "text": "again, please" }] },
-                ],
+                "contents": [{ "role": "user", "parts": [{ "text": "a duck" }] }],
                 "systemInstruction": { "parts": [{ "text": "You build." }] },
                 "generationConfig": {
                     "maxOutputTokens": 1000, "temperature": 0.7,
