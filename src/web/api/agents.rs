@@ -132,7 +132,9 @@ async fn show(State(app): State<App>, Path(key): Path<String>) -> Result<Json<Ag
     request_body = OwnAgentChange,
     responses((status = OK, description = "The changed agent.", body = OwnAgentView)),
     security(("agentToken" = [])),
-    extensions(("x-errors" = json!(codes([ErrorCode::NoToken, ErrorCode::BadToken, ErrorCode::NotYourAgent])))),
+    extensions(("x-errors" = json!(codes([
+        ErrorCode::NoAgentToken, ErrorCode::BadAgentToken, ErrorCode::NotYourAgent, ErrorCode::AddressRefused,
+    ])))),
 )]
 async fn change(
     State(app): State<App>,
