@@ -91,6 +91,23 @@ async fn a_column_cancels_what_is_in_progress() {
 }
 
 #[tokio::test]
+async fn nothing_moves_when_the_notice_of_a_pause_gets_its_button() {
+    let fixture = ConsoleFixture::with_responses([]).await;
+    fixture.api("POST", "/api/admin/queue/pause").send().await.unwrap();
+    let page = fixture.open_signed_in("/admin").await;
+    let height = "document.getElementById('pauses').offsetHeight";
+    wait_until(&page, "document.querySelector('#pauses button:not([disabled])')").await;
+    let wide: i64 = page.eval(height).await;
+    page.set_size(390, 844).await;
+    let narrow: i64 = page.eval(height).await;
+    page.disable_scripts().await;
+    page.reload().await;
+    assert_eq!(page.eval::<i64>(height).await, narrow);
+    page.set_size(1440, 900).await;
+    assert_eq!(page.eval::<i64>(height).await, wide);
+}
+
+#[tokio::test]
 async fn a_filter_hides_the_rows_and_columns_that_it_empties() {
     let fixture = ConsoleFixture::with_responses([]).await;
     fixture.import("stone-bridge", "house").await;
