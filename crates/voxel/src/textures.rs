@@ -29,10 +29,11 @@ mod noise;
 mod pattern;
 pub(super) mod recipe;
 
+pub use self::recipe::Layer;
+
 use std::sync::LazyLock;
 
 use self::noise::Noise;
-use self::recipe::Layer;
 use super::palette::{Block, Palette};
 use super::picture::Picture;
 
@@ -41,6 +42,11 @@ use super::picture::Picture;
 pub struct Tile(pub [[u8; 4]; 256]);
 
 impl Tile {
+    /// Paints a recipe. Another name or variant gives other random details.
+    pub fn paint(recipe: &[Layer], name: &str, variant: u8) -> Self {
+        recipe::paint(recipe, Noise::new(name, variant))
+    }
+
     pub(super) fn picture(&self) -> Picture {
         Picture { width: 16, height: 16, rgba: self.0.as_flattened().to_vec() }
     }
@@ -130,7 +136,7 @@ fn paint_block(block: &Block, tiles: &mut Vec<Tile>) -> [Face; 3] {
         let first = tiles.len() as u8;
         let name = format!("{} {name}", block.id);
         let variants = block.variants.get();
-        tiles.extend((0..variants).map(|variant| recipe::paint(recipe, Noise::new(&name, variant))));
+        tiles.extend((0..variants).map(|variant| Tile::paint(recipe, &name, variant)));
         Face { first, variants }
     };
     let [top, side, bottom] = block.recipes();
