@@ -1,0 +1,311 @@
+//! Recordings: the actions of a run with hashes of its states, from which all of it can be made again.
+//!
+//! A recording is the gzip of lines of JSON. The first is `{"format": 1, "engine": …, "task": {"scene": …}, "seed": …}`.
+//! Then there are lines `[n, buttons, hotbar, pitch, yaw]` for n equal actions, with the turns in hundredths of a degree,
+//! and after every 20 steps `{"hash": …}`. The last line is `{"final": …, "steps": …}`.
+
+use std::io::{BufRead, BufReader, Read, Write};
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use serde::{Deserialize, Serialize};
+
+use crate::action::Action;
+use crate::scene::Scene;
+use crate::world::World;
+use crate::{ENGINE, Terrain};
+
+/// How many steps there are between two hashes.
+pub const HASH_EVERY: u64 = 20;
+
+/// The most steps of a recording.
+pub const MAX_STEPS: u64 = 1_000_000;
+
+/// The most bytes of an unpacked recording, and of one of its lines.
+const MAX_BYTES: u64 = 64 << 20;
+const MAX_LINE: usize = 64 << 10;
+
+/// Where a recorded run began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beginning {
+    pub engine: String,
+    pub scene: Scene,
+    pub seed: u64,
+}
+
+/// A run while it is recorded.
+pub struct Recorder {
+    lines: Vec<Line>,
+    steps: u64,
+}
+
+/// A recorded run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    pub beginning: Beginning,
+    parts: Vec<Part>,
+    end: u64,
+    steps: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Part {
+    Actions(u64, Action),
+    Hash(u64),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingError {
+    #[error("line {0}: {1}")]
+    Line(usize, String),
+    #[error("it is not a recording: {0}")]
+    Gzip(#[from] std::io::Error),
+    #[error("it was made with {0}, and this is {ENGINE}; other engines cannot run it again")]
+    OtherEngine(String),
+    #[error("after step {step} the world is another one than in the recording")]
+    Differs { step: u64 },
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Actions(u64, u16, u8, i16, i16),
+    Hash(HashLine),
+    End(EndLine),
+    First(FirstLine),
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HashLine {
+    hash: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EndLine {
+    r#final: String,
+    steps: u64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct FirstLine {
+    format: u32,
+    engine: String,
+    task: TaskLine,
+    seed: u64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct TaskLine {
+    scene: String,
+}
+
+impl Recorder {
+    pub fn new(scene: Scene, seed: u64) -> Self {
+        let task = TaskLine { scene: scene.name().to_owned() };
+        let first = FirstLine { format: 1, engine: ENGINE.to_owned(), task, seed };
+        Self { lines: vec![Line::First(first)], steps: 0 }
+    }
+
+    /// Notes an action, and the world after it. What goes beyond the longest recording is left out.
+    pub fn note(&mut self, action: Action, world: &World) {
+        if self.steps >= MAX_STEPS {
+            return;
+        }
+        self.steps += 1;
+        let (buttons, hotbar, [pitch, yaw]) = action.parts();
+        match self.lines.last_mut() {
+            Some(Line::Actions(count, b, h, p, y)) if (*b, *h, *p, *y) == (buttons, hotbar, pitch, yaw) => {
+                *count += 1;
+            }
+            _ => self.lines.push(Line::Actions(1, buttons, hotbar, pitch, yaw)),
+        }
+        if self.steps.is_multiple_of(HASH_EVERY) {
+            self.lines.push(Line::Hash(HashLine { hash: hex(world.hash()) }));
+        }
+    }
+
+    /// The recording, as a file has it.
+    pub fn finish(mut self, world: &World) -> Vec<u8> {
+        self.lines.push(Line::End(EndLine { r#final: hex(world.hash()), steps: self.steps }));
+        let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+        for line in &self.lines {
+            let text = serde_json::to_string(line).unwrap_or_default();
+            // Writing into memory does not fail.
+            let _ = packed.write_all(text.as_bytes()).and_then(|()| packed.write_all(b"\n"));
+        }
+        packed.finish().unwrap_or_default()
+    }
+}
+
+impl Recording {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// With the line that is wrong.
+    pub fn read(bytes: &[u8]) -> Result<Self, RecordingError> {
+        let mut text = BufReader::new(GzDecoder::new(bytes).take(MAX_BYTES));
+        let (mut beginning, mut parts, mut steps) = (None, Vec::new(), 0);
+        let mut number = 0;
+        loop {
+            number += 1;
+            let mut line = Vec::new();
+            (&mut text).take(MAX_LINE as u64).read_until(b'\n', &mut line)?;
+            if line.is_empty() {
+                return Err(RecordingError::Line(number, "it ends without its last line".to_owned()));
+            }
+            let wrong = |reason: &str| RecordingError::Line(number, reason.to_owned());
+            let line: Line =
+                serde_json::from_slice(&line).map_err(|_| wrong("it is no line of a recording"))?;
+            match line {
+                Line::First(first) if beginning.is_none() => {
+                    let scene = first.task.scene.parse().map_err(|error| wrong(&format!("{error}")))?;
+                    if first.format != 1 {
+                        return Err(wrong("only format 1 is known"));
+                    }
+                    beginning = Some(Beginning { engine: first.engine, scene, seed: first.seed });
+                }
+                _ if beginning.is_none() => return Err(wrong("the first line says how the run began")),
+                Line::First(_) => return Err(wrong("the run begins a second time")),
+                Line::Actions(count, buttons, hotbar, pitch, yaw) => {
+                    steps = u64::saturating_add(steps, count);
+                    if count == 0 || steps > MAX_STEPS {
+                        return Err(wrong("a recording has up to 1,000,000 steps"));
+                    }
+                    let action = Action::from_parts(buttons, hotbar, [pitch, yaw]);
+                    parts.push(Part::Actions(count, action));
+                }
+                Line::Hash(line) => {
+                    parts.push(Part::Hash(unhex(&line.hash).ok_or_else(|| wrong("it is no hash"))?));
+                }
+                Line::End(end) => {
+                    let hash = unhex(&end.r#final).ok_or_else(|| wrong("it is no hash"))?;
+                    if end.steps != steps {
+                        return Err(wrong("it counts other steps than there are"));
+                    }
+                    let beginning = beginning.ok_or_else(|| wrong("there is no first line"))?;
+                    return Ok(Self { beginning, parts, end: hash, steps });
+                }
+            }
+        }
+    }
+
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// All actions, one for each step.
+    pub fn actions(&self) -> impl Iterator<Item = Action> {
+        self.parts.iter().flat_map(|part| match part {
+            Part::Actions(count, action) => std::iter::repeat_n(*action, *count as usize),
+            Part::Hash(_) => std::iter::repeat_n(Action::default(), 0),
+        })
+    }
+
+    /// Runs it again, and compares all hashes. `look` sees the world at the start and after each step.
+    ///
+    /// # Errors
+    /// If another engine made it, or a state is not the recorded one.
+    pub fn replay(&self, terrain: &Terrain, mut look: impl FnMut(&World)) -> Result<World, RecordingError> {
+        if self.beginning.engine != ENGINE {
+            return Err(RecordingError::OtherEngine(self.beginning.engine.clone()));
+        }
+        let mut world = World::new(terrain, self.beginning.seed);
+        look(&world);
+        for part in &self.parts {
+            match part {
+                Part::Actions(count, action) => {
+                    for _ in 0..*count {
+                        world.step(action);
+                        look(&world);
+                    }
+                }
+                Part::Hash(hash) if world.hash() != *hash => {
+                    return Err(RecordingError::Differs { step: world.tick() });
+                }
+                Part::Hash(_) => {}
+            }
+        }
+        if world.hash() != self.end {
+            return Err(RecordingError::Differs { step: world.tick() });
+        }
+        Ok(world)
+    }
+}
+
+/// Numbers of 64 bits are text, since many readers of JSON round them.
+fn hex(hash: u64) -> String {
+    format!("{hash:016x}")
+}
+
+fn unhex(text: &str) -> Option<u64> {
+    (text.len() == 16).then(|| u64::from_str_radix(text, 16).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::action::Button;
+
+    fn recorded(terrain: &Terrain, turn: f64) -> Vec<u8> {
+        let mut world = World::new(terrain, 5);
+        let mut recorder = Recorder::new(Scene::Meadow, 5);
+        for step in 0..95 {
+            let action =
+                Action::default().press(Button::Forward).look(0.0, if step % 30 == 0 { turn } else { 0.0 });
+            world.step(&action);
+            recorder.note(action, &world);
+        }
+        recorder.finish(&world)
+    }
+
+    #[test]
+    fn a_recording_runs_again_to_the_same_end() {
+        let terrain = Scene::Meadow.make(5);
+        let bytes = recorded(&terrain, 45.0);
+        assert!(bytes.len() < 600, "{}", bytes.len());
+        let recording = Recording::read(&bytes).unwrap();
+        assert_eq!((recording.steps(), recording.actions().count()), (95, 95));
+        let mut seen = 0;
+        recording.replay(&terrain, |_| seen += 1).unwrap();
+        assert_eq!(seen, 96);
+        let other = recording.replay(&Scene::Meadow.make(6), |_| ()).err().unwrap();
+        assert!(matches!(other, RecordingError::Differs { step: 20 }), "{other}");
+    }
+
+    #[test]
+    fn another_engine_is_named() {
+        let terrain = Scene::Meadow.make(5);
+        let mut recording = Recording::read(&recorded(&terrain, 1.0)).unwrap();
+        recording.beginning.engine = "buildoff-0.9".to_owned();
+        let error = recording.replay(&terrain, |_| ()).err().unwrap();
+        assert!(error.to_string().contains("buildoff-0.9"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_recording_is_told_with_its_line() {
+        let packed = |text: &str| {
+            let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+            packed.write_all(text.as_bytes()).unwrap();
+            packed.finish().unwrap()
+        };
+        let first = r#"{"format":1,"engine":"buildoff-1.0","task":{"scene":"meadow"},"seed":1}"#;
+        for (text, words) in [
+            ("", "line 1: it ends"),
+            ("[1,0,0,0,0]\n", "line 1: the first line"),
+            ("{}\n", "line 1: it is no line"),
+            (&format!("{first}\n{first}\n"), "line 2: the run begins"),
+            (&format!("{first}\n[0,0,0,0,0]\n"), "line 2: a recording has"),
+            (&format!("{first}\n[2000000,0,0,0,0]\n"), "line 2: a recording has"),
+            (&format!("{first}\n[1,0,0,0,0]\n"), "line 3: it ends"),
+            (&format!("{first}\n{{\"final\":\"0000000000000000\",\"steps\":3}}\n"), "line 2: it counts"),
+            (&first.replace("meadow", "moon"), "there is no scene"),
+        ] {
+            let error = Recording::read(&packed(text)).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        assert!(Recording::read(b"hello").is_err());
+    }
+}

@@ -1,0 +1,87 @@
+//! Scenes: the lands in which worlds begin. Each scene has 16 terrains, which are made from their number alone.
+
+mod cave;
+mod house;
+mod meadow;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::light::light_all;
+use crate::volume::Volume;
+
+/// How many terrains a scene has.
+pub const TERRAINS: u64 = 16;
+
+/// A land.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scene {
+    /// Grass with trees, a hill and a pond.
+    #[default]
+    Meadow,
+    /// Halls and tunnels under a mountain, with torches at the start.
+    Cave,
+    /// A furnished house on a meadow.
+    House,
+}
+
+/// A land as it is at the start.
+#[derive(Clone)]
+pub struct Terrain {
+    pub volume: Volume,
+    /// Where the player's feet are.
+    pub start: [f64; 3],
+    /// Where the player looks, in thousandths of a degree.
+    pub yaw: i32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no scene {0:?}; there are meadow, cave and house")]
+pub struct UnknownScene(String);
+
+impl Scene {
+    pub const ALL: [Self; 3] = [Self::Meadow, Self::Cave, Self::House];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Meadow => "meadow",
+            Self::Cave => "cave",
+            Self::House => "house",
+        }
+    }
+
+    /// Makes one of the scene's terrains, which takes a second.
+    pub fn make(self, number: u64) -> Terrain {
+        let number = number % TERRAINS;
+        let mut terrain = match self {
+            Self::Meadow => meadow::make(number),
+            Self::Cave => cave::make(number),
+            Self::House => house::make(number),
+        };
+        terrain.volume.finish();
+        light_all(&mut terrain.volume);
+        terrain
+    }
+}
+
+impl FromStr for Scene {
+    type Err = UnknownScene;
+
+    fn from_str(name: &str) -> Result<Self, UnknownScene> {
+        let found = Self::ALL.into_iter().find(|scene| scene.name() == name);
+        found.ok_or_else(|| UnknownScene(name.chars().take(40).collect()))
+    }
+}
+
+impl fmt::Display for Scene {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The block with an id that `data/blocks.toml` has.
+fn block(id: &str) -> crate::block::Block {
+    let found = crate::block::Block::of(id);
+    debug_assert!(found.is_some(), "{id} is not in data/blocks.toml");
+    found.unwrap_or_default()
+}
