@@ -151,6 +151,9 @@ enum CliCommand {
     Textures(render::TexturesArgs),
     /// Print the JSON Schema of specs for a grid and a palette.
     Schema(input::GridArgs),
+    /// Serve, look at, replay and measure the block world in which agents act.
+    #[command(subcommand)]
+    World(buildoff_world::Command),
 }
 
 /// `started` is when the process began, so that `serve` can print how long the start took.
@@ -182,6 +185,7 @@ pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
         CliCommand::Export(arguments) => export::run(&arguments),
         CliCommand::Textures(arguments) => render::textures(&arguments),
         CliCommand::Schema(arguments) => schema::run(&arguments),
+        CliCommand::World(command) => buildoff_world::run(command, &["world"]),
     }
 }
 

@@ -16,7 +16,7 @@ mod vector;
 use std::{sync::Mutex, thread};
 
 pub use self::camera::{Camera, OrbitAngle};
-use self::{light::Painter, scene::Scene};
+use self::{light::Painter, scene::TracedGrid};
 use super::grid::Grid;
 pub use crate::picture::Picture;
 
@@ -60,6 +60,7 @@ impl View {
     }
 
     /// A frame of an animation. The size must be one that [`View::new`] allows.
+    #[cfg(feature = "turntables")]
     pub(super) fn frame(turn: OrbitAngle, size: u16) -> Self {
         Self { turn, size, background: Background::Wall, is_frame: true }
     }
@@ -72,7 +73,7 @@ pub fn render(grid: &Grid, view: &View, threads: usize) -> Picture {
     let bounds = grid.stats().bounds;
     if let Some(bounds) = bounds {
         let camera = Camera::new(&bounds, view.turn);
-        let scene = Scene::new(grid, bounds);
+        let scene = TracedGrid::new(grid, bounds);
         let painter = Painter::new(&scene, camera, view);
         let rows = rgba.chunks_exact_mut(size * 4);
         for_each_parallel(rows, threads, &|y, row: &mut [u8]| painter.row(y, row));

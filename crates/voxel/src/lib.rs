@@ -177,6 +177,7 @@ mod rules;
 mod schema;
 mod spec;
 pub mod textures;
+#[cfg(feature = "turntables")]
 pub mod turntable;
 
 pub use check::{Verdict, check};

@@ -54,7 +54,7 @@ pub struct SentAction {
 pub struct ActionError(String);
 
 /// The turns of the compact form, in hundredths of a degree: ten degrees at most, finer in the middle.
-const BINS: [i16; 11] = [-1000, -581, -322, -161, -62, 0, 62, 161, 322, 581, 1000];
+pub const CAMERA_BINS: [i16; 11] = [-1000, -581, -322, -161, -62, 0, 62, 161, 322, 581, 1000];
 
 /// The inventory in the compact form.
 const COMPACT_INVENTORY: u64 = 8640;
@@ -195,7 +195,7 @@ impl Action {
         if buttons > COMPACT_INVENTORY || camera > 120 {
             return None;
         }
-        let turn = [BINS[camera as usize / 11], BINS[camera as usize % 11]];
+        let turn = [CAMERA_BINS[camera as usize / 11], CAMERA_BINS[camera as usize % 11]];
         if buttons == COMPACT_INVENTORY {
             return Some(Self { turn, ..Self::default() }.press(Button::Inventory));
         }

@@ -1,6 +1,6 @@
 //! What a look meets.
 
-use crate::block::{Block, Shape};
+use crate::block::{Shape, WorldBlock};
 use crate::volume::{Cell, Volume, contains};
 
 /// How far hands reach to blocks.
@@ -57,7 +57,12 @@ pub fn aim(volume: &Volume, from: [f64; 3], direction: [f64; 3], reach: f64) -> 
 const PLANT: [u8; 6] = [2, 0, 2, 14, 13, 14];
 
 /// Where a ray meets a block, and at which face.
-fn meets(block: Block, cell: Cell, from: [f64; 3], direction: [f64; 3]) -> Option<(f64, Option<[i32; 3]>)> {
+fn meets(
+    block: WorldBlock,
+    cell: Cell,
+    from: [f64; 3],
+    direction: [f64; 3],
+) -> Option<(f64, Option<[i32; 3]>)> {
     let enter = |edges: [u8; 6]| {
         let (mut near, mut far, mut face) = (0.0_f64, f64::INFINITY, None);
         for axis in 0..3 {

@@ -1,6 +1,6 @@
 //! Blocks: what a cell can hold, and the facts about it, from `data/blocks.toml`.
 //!
-//! A [`Block`] is a state, such as a ladder that faces east. Its number is an index into the table of states, which is made
+//! A [`WorldBlock`] is a state, such as a ladder that faces east. Its number is an index into the table of states, which is made
 //! when it is first needed and never changes. Numbers are the same on every machine, but not between versions of the
 //! engine, so files have ids.
 
@@ -12,7 +12,7 @@ use voxel::textures::Layer;
 
 /// The state of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Block(pub(crate) u16);
+pub struct WorldBlock(pub(crate) u16);
 
 /// What breaks some blocks faster than a hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
@@ -24,6 +24,19 @@ pub enum ToolKind {
     Hoe,
     Sword,
     Shears,
+}
+
+impl ToolKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pickaxe => "pickaxe",
+            Self::Axe => "axe",
+            Self::Shovel => "shovel",
+            Self::Hoe => "hoe",
+            Self::Sword => "sword",
+            Self::Shears => "shears",
+        }
+    }
 }
 
 /// A direction in the plane.
@@ -85,7 +98,7 @@ pub struct BlockKind {
 
 /// What the engine needs to know about a state.
 #[derive(Debug)]
-pub struct BlockState {
+pub struct BlockProperties {
     pub kind: usize,
     pub facing: Option<Facing>,
     pub axis: Axis,
@@ -101,7 +114,7 @@ pub struct BlockState {
 /// The table of all blocks.
 pub(crate) struct Table {
     pub kinds: Vec<BlockKind>,
-    pub states: Vec<BlockState>,
+    pub states: Vec<BlockProperties>,
     pub looks: Vec<BlockLook>,
     by_id: BTreeMap<&'static str, usize>,
 }
@@ -200,7 +213,7 @@ impl Axis {
     pub const ALL: [Self; 3] = [Self::Y, Self::X, Self::Z];
 }
 
-impl Block {
+impl WorldBlock {
     pub const AIR: Self = Self(0);
 
     /// The first state of a kind, by its id.
@@ -219,7 +232,7 @@ impl Block {
     }
 
     /// The state of the same kind for which something holds; itself if there is none.
-    fn with(self, holds: impl Fn(&BlockState) -> bool) -> Self {
+    fn with(self, holds: impl Fn(&BlockProperties) -> bool) -> Self {
         let first = self.kind().first;
         let states = &table().states;
         let same = states.iter().skip(usize::from(first)).take_while(|state| state.kind == self.state().kind);
@@ -239,7 +252,7 @@ impl Block {
         &table().kinds[self.state().kind]
     }
 
-    pub fn state(self) -> &'static BlockState {
+    pub fn state(self) -> &'static BlockProperties {
         let states = &table().states;
         // Numbers come from the table alone.
         &states[usize::from(self.0).min(states.len() - 1)]
@@ -310,7 +323,7 @@ impl Table {
                     ShapeName::Liquid => Shape::Liquid,
                     ShapeName::Cross => Shape::Cross,
                 };
-                self.states.push(BlockState {
+                self.states.push(BlockProperties {
                     kind,
                     facing,
                     axis,
@@ -361,19 +374,19 @@ mod tests {
 
     #[test]
     fn blocks_have_their_ids_and_states() {
-        let ladder = Block::of("minecraft:ladder").unwrap();
+        let ladder = WorldBlock::of("minecraft:ladder").unwrap();
         assert_eq!(ladder.id(), "ladder");
         let east = ladder.facing(Facing::East);
         assert_ne!(ladder, east);
         assert_eq!(east.state().shape, Shape::Boxes(vec![[0, 0, 0, 3, 16, 16]]));
-        assert_eq!(Block::of("oak_log").unwrap().along(Axis::Z).state().axis, Axis::Z);
-        assert_eq!(Block::of("diamond_hat"), None);
-        assert_eq!((Block::AIR.id(), Block::default()), ("air", Block::AIR));
+        assert_eq!(WorldBlock::of("oak_log").unwrap().along(Axis::Z).state().axis, Axis::Z);
+        assert_eq!(WorldBlock::of("diamond_hat"), None);
+        assert_eq!((WorldBlock::AIR.id(), WorldBlock::default()), ("air", WorldBlock::AIR));
     }
 
     #[test]
     fn opaque_cubes_take_all_light_and_the_rest_says_so_itself() {
-        let filter = |id| Block::of(id).unwrap().state().filter;
+        let filter = |id| WorldBlock::of(id).unwrap().state().filter;
         assert_eq!((filter("stone"), filter("glass"), filter("oak_leaves"), filter("air")), (15, 0, 1, 0));
     }
 

@@ -1,10 +1,12 @@
 //! Boxes that move through the world and stop at what is solid.
 
+use serde::{Deserialize, Serialize};
+
 use crate::block::Shape;
 use crate::volume::{Cell, Volume};
 
 /// A box that is parallel to the axes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Aabb {
     pub low: [f64; 3],
     pub high: [f64; 3],

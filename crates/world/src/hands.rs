@@ -1,8 +1,10 @@
 //! What the buttons for attack and use do: breaking and placing blocks.
 
+use serde::{Deserialize, Serialize};
+
 use crate::action::{Action, Button};
 use crate::aim::{REACH, Target, aim};
-use crate::block::{Axis, Block, Facing};
+use crate::block::{Axis, Facing, WorldBlock};
 use crate::body::Aabb;
 use crate::events::{Event, EventKind};
 use crate::hash::Mixer;
@@ -21,7 +23,7 @@ const USE_PAUSE: u8 = 4;
 pub(crate) const SWING: u8 = 6;
 
 /// What two hands are at.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Hands {
     /// The block that is being broken, and how much of it is.
     breaking: Option<(Cell, f64)>,
@@ -35,6 +37,11 @@ impl Hands {
     /// How far a block is broken, from 0 to 1.
     pub fn cracks(&self) -> Option<(Cell, f64)> {
         self.breaking.filter(|(_, part)| *part > 0.0)
+    }
+
+    /// Whether hands that were read from a file could be some.
+    pub fn are_possible(&self) -> bool {
+        self.breaking.is_none_or(|(cell, part)| contains(cell) && (0.0..=1.0).contains(&part))
     }
 
     pub fn act(
@@ -92,7 +99,7 @@ impl Hands {
             self.breaking = Some((cell, broken));
             return;
         }
-        change(volume, cell, Block::AIR);
+        change(volume, cell, WorldBlock::AIR);
         events.push(Event { kind: EventKind::MineBlock, object: block.id() });
         self.breaking = None;
         self.break_pause = if part >= 1.0 { 0 } else { BREAK_PAUSE };
@@ -144,7 +151,7 @@ impl Hands {
 }
 
 /// Puts a block into a cell, corrects the light, and takes away what the old one has held.
-pub(crate) fn change(volume: &mut Volume, cell: Cell, block: Block) {
+pub(crate) fn change(volume: &mut Volume, cell: Cell, block: WorldBlock) {
     let old = volume.replace(cell, block);
     relight(volume, cell, old, block);
     if block.state().filter < 15 {
@@ -153,7 +160,13 @@ pub(crate) fn change(volume: &mut Volume, cell: Cell, block: Block) {
 }
 
 /// The state of a block that is put against a face. None if nothing holds it there.
-fn turned(block: Block, volume: &Volume, cell: Cell, face: [i32; 3], look: [f64; 3]) -> Option<Block> {
+fn turned(
+    block: WorldBlock,
+    volume: &Volume,
+    cell: Cell,
+    face: [i32; 3],
+    look: [f64; 3],
+) -> Option<WorldBlock> {
     let holds = |at: Cell| volume.block(at).state().filter == 15;
     let outward = Facing::ALL.into_iter().find(|facing| facing.step() == face);
     match block.id() {
@@ -163,7 +176,7 @@ fn turned(block: Block, volume: &Volume, cell: Cell, face: [i32; 3], look: [f64;
         }
         "torch" => match outward {
             Some(facing) => {
-                let wall = Block::of("wall_torch")?.facing(facing);
+                let wall = WorldBlock::of("wall_torch")?.facing(facing);
                 holds(add(cell, facing.opposite().step())).then_some(wall)
             }
             None => holds(add(cell, [0, -1, 0])).then_some(block),
@@ -198,7 +211,7 @@ fn drop_unsupported(volume: &mut Volume, cell: Cell) {
             _ => None,
         };
         if held_by.is_some_and(|held_by| add(beside, held_by) == cell) {
-            change(volume, beside, Block::AIR);
+            change(volume, beside, WorldBlock::AIR);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! What a hand can hold.
 
-use crate::block::{Block, BlockKind, ToolKind};
+use crate::block::{BlockKind, ToolKind, WorldBlock};
 
 /// What tools are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Material {
+pub enum ToolMaterial {
     Wood,
     Stone,
     Iron,
@@ -15,11 +15,11 @@ pub enum Material {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Item {
-    Tool(ToolKind, Material),
-    Block(Block),
+    Tool(ToolKind, ToolMaterial),
+    Block(WorldBlock),
 }
 
-impl Material {
+impl ToolMaterial {
     /// How much faster than a hand it is.
     pub fn speed(self) -> f64 {
         match self {
@@ -32,6 +32,17 @@ impl Material {
         }
     }
 
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Wood => "wooden",
+            Self::Stone => "stone",
+            Self::Iron => "iron",
+            Self::Diamond => "diamond",
+            Self::Netherite => "netherite",
+            Self::Gold => "golden",
+        }
+    }
+
     /// What it gets something out of.
     pub fn tier(self) -> u8 {
         match self {
@@ -39,6 +50,17 @@ impl Material {
             Self::Stone => 1,
             Self::Iron => 2,
             Self::Diamond | Self::Netherite => 3,
+        }
+    }
+}
+
+impl Item {
+    /// Its id, such as `iron_pickaxe` or `torch`.
+    pub fn id(self) -> String {
+        match self {
+            Self::Tool(ToolKind::Shears, _) => "shears".to_owned(),
+            Self::Tool(kind, material) => format!("{}_{}", material.prefix(), kind.name()),
+            Self::Block(block) => block.id().to_owned(),
         }
     }
 }
@@ -74,7 +96,7 @@ pub fn breaking(kind: &BlockKind, held: Option<Item>, footing: Footing) -> Optio
     Some(speed / hardness / if yields { 30.0 } else { 100.0 })
 }
 
-fn speed(kind: &BlockKind, tool: ToolKind, material: Material) -> f64 {
+fn speed(kind: &BlockKind, tool: ToolKind, material: ToolMaterial) -> f64 {
     match tool {
         ToolKind::Shears if kind.id.ends_with("_leaves") => 15.0,
         ToolKind::Shears if kind.id.ends_with("_wool") => 5.0,

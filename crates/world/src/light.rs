@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::block::Block;
+use crate::block::WorldBlock;
 use crate::volume::{Cell, Light, SIZE, Volume, contains, shines};
 
 const FULL: u8 = 15;
@@ -48,7 +48,7 @@ impl Channel {
     }
 
     /// What of a level gets into a neighbouring cell.
-    fn passes(self, level: u8, step: [i32; 3], into: Block) -> u8 {
+    fn passes(self, level: u8, step: [i32; 3], into: WorldBlock) -> u8 {
         let filter = into.state().filter;
         let falls_free = self == Self::Sky && step == DOWN && level == FULL && filter == 0;
         if falls_free { FULL } else { level.saturating_sub(filter.max(1)) }
@@ -85,7 +85,7 @@ pub(crate) fn light_all(volume: &mut Volume) {
 }
 
 /// Corrects the light after a block has replaced another.
-pub(crate) fn relight(volume: &mut Volume, cell: Cell, old: Block, new: Block) {
+pub(crate) fn relight(volume: &mut Volume, cell: Cell, old: WorldBlock, new: WorldBlock) {
     let (before, now) = (old.state(), new.state());
     if before.filter == now.filter && before.light == now.light {
         return;
@@ -160,8 +160,8 @@ mod tests {
 
     use super::*;
 
-    fn block(id: &str) -> Block {
-        Block::of(id).unwrap()
+    fn block(id: &str) -> WorldBlock {
+        WorldBlock::of(id).unwrap()
     }
 
     /// A floor at y = 10.
@@ -177,7 +177,7 @@ mod tests {
         volume
     }
 
-    fn change(volume: &mut Volume, cell: Cell, to: Block) {
+    fn change(volume: &mut Volume, cell: Cell, to: WorldBlock) {
         let old = volume.replace(cell, to);
         relight(volume, cell, old, to);
     }
@@ -196,7 +196,7 @@ mod tests {
         change(&mut volume, [40, 5, 40], block("torch"));
         assert_eq!(volume.light([40, 5, 40]).block(), 14);
         assert_eq!(volume.light([43, 5, 42]).block(), 9);
-        change(&mut volume, [40, 5, 40], Block::AIR);
+        change(&mut volume, [40, 5, 40], WorldBlock::AIR);
         assert_eq!(volume.light([43, 5, 42]).block(), 0);
     }
 

@@ -4,12 +4,12 @@ use crate::hash::dice;
 
 /// A source of smooth numbers from -1 to 1.
 #[derive(Clone, Copy)]
-pub(crate) struct Noise {
+pub(crate) struct ValueNoise {
     seed: u64,
     purpose: u32,
 }
 
-impl Noise {
+impl ValueNoise {
     pub fn new(seed: u64, purpose: u32) -> Self {
         Self { seed, purpose }
     }

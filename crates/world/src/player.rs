@@ -1,6 +1,8 @@
 //! The player's body: how it walks, sprints, sneaks, jumps, swims, climbs, falls and breathes. The numbers are those of
 //! Minecraft 1.16.5 as far as they are known.
 
+use serde::{Deserialize, Serialize};
+
 use crate::action::{Action, Button};
 use crate::angle::{RIGHT, TURN, cosine, direction, sine};
 use crate::body::{Aabb, is_free, sweep};
@@ -58,7 +60,7 @@ pub mod constants {
 use constants::*;
 
 /// How a player holds the body.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Pose {
     #[default]
     Standing,
@@ -66,7 +68,7 @@ pub enum Pose {
     Swimming,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Player {
     /// Where the feet are.
     pub position: [f64; 3],
@@ -118,6 +120,20 @@ impl Player {
             is_stopped: false,
             jump_pause: 0,
         }
+    }
+
+    /// Whether a player that was read from a file could be one.
+    pub(crate) fn is_possible(&self) -> bool {
+        let within = |part: &f64, bound: f64| part.abs() <= bound;
+        self.position.iter().all(|part| within(part, 1e4))
+            && self.velocity.iter().all(|part| within(part, 100.0))
+            && within(&self.fall, 1e4)
+            && (0..TURN).contains(&self.yaw)
+            && (-90_000..=90_000).contains(&self.pitch)
+            && (0..=HEALTH).contains(&self.health)
+            && (0..=FOOD).contains(&self.food)
+            && (-100..=AIR).contains(&self.air)
+            && self.slot < 9
     }
 
     pub fn is_alive(&self) -> bool {

@@ -44,13 +44,13 @@ pub struct Recorder {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     pub beginning: Beginning,
-    parts: Vec<Part>,
+    parts: Vec<RecordedPart>,
     end: u64,
     steps: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Part {
+enum RecordedPart {
     Actions(u64, Action),
     Hash(u64),
 }
@@ -128,10 +128,10 @@ impl Recorder {
     }
 
     /// The recording, as a file has it.
-    pub fn finish(mut self, world: &World) -> Vec<u8> {
-        self.lines.push(Line::End(EndLine { r#final: hex(world.hash()), steps: self.steps }));
+    pub fn finish(&self, world: &World) -> Vec<u8> {
+        let end = Line::End(EndLine { r#final: hex(world.hash()), steps: self.steps });
         let mut packed = GzEncoder::new(Vec::new(), Compression::best());
-        for line in &self.lines {
+        for line in self.lines.iter().chain([&end]) {
             let text = serde_json::to_string(line).unwrap_or_default();
             // Writing into memory does not fail.
             let _ = packed.write_all(text.as_bytes()).and_then(|()| packed.write_all(b"\n"));
@@ -175,10 +175,10 @@ impl Recording {
                         return Err(wrong("a recording has up to 1,000,000 steps"));
                     }
                     let action = Action::from_parts(buttons, hotbar, [pitch, yaw]);
-                    parts.push(Part::Actions(count, action));
+                    parts.push(RecordedPart::Actions(count, action));
                 }
                 Line::Hash(line) => {
-                    parts.push(Part::Hash(unhex(&line.hash).ok_or_else(|| wrong("it is no hash"))?));
+                    parts.push(RecordedPart::Hash(unhex(&line.hash).ok_or_else(|| wrong("it is no hash"))?));
                 }
                 Line::End(end) => {
                     let hash = unhex(&end.r#final).ok_or_else(|| wrong("it is no hash"))?;
@@ -199,8 +199,8 @@ impl Recording {
     /// All actions, one for each step.
     pub fn actions(&self) -> impl Iterator<Item = Action> {
         self.parts.iter().flat_map(|part| match part {
-            Part::Actions(count, action) => std::iter::repeat_n(*action, *count as usize),
-            Part::Hash(_) => std::iter::repeat_n(Action::default(), 0),
+            RecordedPart::Actions(count, action) => std::iter::repeat_n(*action, *count as usize),
+            RecordedPart::Hash(_) => std::iter::repeat_n(Action::default(), 0),
         })
     }
 
@@ -216,16 +216,16 @@ impl Recording {
         look(&world);
         for part in &self.parts {
             match part {
-                Part::Actions(count, action) => {
+                RecordedPart::Actions(count, action) => {
                     for _ in 0..*count {
                         world.step(action);
                         look(&world);
                     }
                 }
-                Part::Hash(hash) if world.hash() != *hash => {
+                RecordedPart::Hash(hash) if world.hash() != *hash => {
                     return Err(RecordingError::Differs { step: world.tick() });
                 }
-                Part::Hash(_) => {}
+                RecordedPart::Hash(_) => {}
             }
         }
         if world.hash() != self.end {

@@ -6,6 +6,7 @@ mod meadow;
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::light::light_all;
 use crate::volume::Volume;
@@ -64,6 +65,32 @@ impl Scene {
     }
 }
 
+/// Terrains that have been made, the latest first. Making one takes a second, and beginning on one that is kept takes less
+/// than a millisecond.
+#[derive(Default)]
+pub struct Terrains {
+    kept: Mutex<Vec<(Scene, u64, Arc<Terrain>)>>,
+}
+
+impl Terrains {
+    /// How many terrains are kept.
+    pub const KEPT: usize = 8;
+
+    /// The terrain on which worlds with a seed begin.
+    pub fn get(&self, scene: Scene, seed: u64) -> Arc<Terrain> {
+        let number = seed % TERRAINS;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = kept.iter().position(|(made, with, _)| (*made, *with) == (scene, number));
+        let place = found.unwrap_or_else(|| {
+            kept.truncate(Self::KEPT - 1);
+            kept.push((scene, number, Arc::new(scene.make(number))));
+            kept.len() - 1
+        });
+        kept[..=place].rotate_right(1);
+        Arc::clone(&kept[0].2)
+    }
+}
+
 impl FromStr for Scene {
     type Err = UnknownScene;
 
@@ -80,8 +107,8 @@ impl fmt::Display for Scene {
 }
 
 /// The block with an id that `data/blocks.toml` has.
-fn block(id: &str) -> crate::block::Block {
-    let found = crate::block::Block::of(id);
+fn block(id: &str) -> crate::block::WorldBlock {
+    let found = crate::block::WorldBlock::of(id);
     debug_assert!(found.is_some(), "{id} is not in data/blocks.toml");
     found.unwrap_or_default()
 }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use crate::block::{Block, table};
+use crate::block::{WorldBlock, table};
 use crate::hash::mix;
 
 /// A cell: x to the east, y up, z to the south.
@@ -103,12 +103,12 @@ impl Volume {
     }
 
     /// The block of a cell; air outside.
-    pub fn block(&self, cell: Cell) -> Block {
+    pub fn block(&self, cell: Cell) -> WorldBlock {
         if !contains(cell) {
-            return Block::AIR;
+            return WorldBlock::AIR;
         }
         let (section, inside) = place(cell);
-        Block(self.sections[section].blocks[inside])
+        WorldBlock(self.sections[section].blocks[inside])
     }
 
     /// The light of a cell; that of the open sky outside.
@@ -135,7 +135,7 @@ impl Volume {
     }
 
     /// Puts a block into a cell, without any thought of light. Returns what was there.
-    pub(crate) fn replace(&mut self, cell: Cell, block: Block) -> Block {
+    pub(crate) fn replace(&mut self, cell: Cell, block: WorldBlock) -> WorldBlock {
         let old = self.put(cell, block);
         if old.is_air() != block.is_air() {
             self.update_skips(cell);
@@ -144,7 +144,7 @@ impl Volume {
     }
 
     /// Puts blocks into cells while a world is made; [`Self::finish`] follows.
-    pub(crate) fn put(&mut self, cell: Cell, block: Block) -> Block {
+    pub(crate) fn put(&mut self, cell: Cell, block: WorldBlock) -> WorldBlock {
         let old = self.block(cell);
         if old == block || !contains(cell) {
             return old;
@@ -228,6 +228,20 @@ impl Volume {
         }
     }
 
+    /// The cells whose block is another one than in `other`, in a fixed order, with their blocks.
+    pub(crate) fn changes<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (Cell, WorldBlock)> + 'a {
+        let sections = self.sections.iter().zip(&other.sections).enumerate();
+        sections.filter(|(_, (one, two))| !Arc::ptr_eq(one, two)).flat_map(|(section, (one, two))| {
+            let corner = [(section & 15) << 4, (section >> 8) << 4, ((section >> 4) & 15) << 4];
+            let cells = one.blocks.iter().zip(&two.blocks).enumerate();
+            cells.filter(|(_, (one, two))| one != two).map(move |(inside, (block, _))| {
+                let inside = [inside & 15, inside >> 8, (inside >> 4) & 15];
+                let cell = [0, 1, 2].map(|axis| (corner[axis] + inside[axis]) as i32);
+                (cell, WorldBlock(*block))
+            })
+        })
+    }
+
     /// How many bytes this volume has that `other` does not share.
     pub fn own_bytes(&self, other: &Self) -> usize {
         let own = self.sections.iter().zip(&other.sections).filter(|(one, two)| !Arc::ptr_eq(one, two));
@@ -236,7 +250,7 @@ impl Volume {
 }
 
 /// What a cell with a block adds to the hash.
-fn mark(cell: Cell, block: Block) -> u64 {
+fn mark(cell: Cell, block: WorldBlock) -> u64 {
     if block.is_air() {
         return 0;
     }
@@ -245,7 +259,7 @@ fn mark(cell: Cell, block: Block) -> u64 {
 }
 
 /// How bright a block shines.
-pub(crate) fn shines(block: Block) -> u8 {
+pub(crate) fn shines(block: WorldBlock) -> u8 {
     table().states[usize::from(block.0)].light
 }
 
@@ -255,8 +269,8 @@ mod tests {
 
     use super::*;
 
-    fn stone() -> Block {
-        Block::of("stone").unwrap()
+    fn stone() -> WorldBlock {
+        WorldBlock::of("stone").unwrap()
     }
 
     #[test]
@@ -273,7 +287,7 @@ mod tests {
         ] {
             assert_eq!(volume.skips.at(Skips::index(cell[0], cell[1], cell[2])), skip, "{cell:?}");
         }
-        volume.replace([17, 33, 50], Block::AIR);
+        volume.replace([17, 33, 50], WorldBlock::AIR);
         assert_eq!(volume.skips.at(Skips::index(17, 33, 50)), 16);
     }
 
@@ -283,7 +297,7 @@ mod tests {
         one.replace([1, 2, 3], stone());
         let mut other = one.clone();
         other.replace([100, 2, 3], stone());
-        assert_eq!(one.block([100, 2, 3]), Block::AIR);
+        assert_eq!(one.block([100, 2, 3]), WorldBlock::AIR);
         assert_eq!(other.own_bytes(&one) - one.own_bytes(&one), size_of::<Section>());
     }
 
@@ -297,12 +311,12 @@ mod tests {
                 forward.replace([x, y, z], stone());
             }
             for &(x, y, z) in cells.iter().rev() {
-                backward.replace([x, y, z], Block::of("dirt").unwrap());
+                backward.replace([x, y, z], WorldBlock::of("dirt").unwrap());
                 backward.replace([x, y, z], stone());
             }
             prop_assert_eq!(forward.hash(), backward.hash());
             for &(x, y, z) in &cells {
-                backward.replace([x, y, z], Block::AIR);
+                backward.replace([x, y, z], WorldBlock::AIR);
             }
             prop_assert_eq!(backward.hash(), Volume::empty().hash());
             prop_assert!(backward.skips.0.iter().all(|skip| *skip == 16));

@@ -1,13 +1,15 @@
 //! A world that goes on step by step.
 
+use serde::{Deserialize, Serialize};
+
 use crate::action::Action;
 use crate::aim::{REACH, Target, aim};
-use crate::block::{Block, ToolKind};
+use crate::block::{ToolKind, WorldBlock};
 use crate::body::Aabb;
 use crate::events::Event;
 use crate::hands::{self, Hands};
 use crate::hash::Mixer;
-use crate::item::{Item, Material};
+use crate::item::{Item, ToolMaterial};
 use crate::player::Player;
 use crate::scene::Terrain;
 use crate::volume::{Cell, Volume, contains};
@@ -19,7 +21,7 @@ pub const DAY: u64 = 24_000;
 pub const NOON: u64 = 6_000;
 
 /// Something that stands in the world and has no will.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Body {
     pub bounds: Aabb,
     pub colour: [u8; 3],
@@ -33,10 +35,10 @@ pub struct World {
     pub(crate) bodies: Vec<Body>,
     pub(crate) hands: Hands,
     hotbar: [Option<Item>; 9],
-    seed: u64,
-    tick: u64,
+    pub(crate) seed: u64,
+    pub(crate) tick: u64,
     /// The time of day at the start.
-    dawn: u64,
+    pub(crate) dawn: u64,
 }
 
 impl World {
@@ -106,7 +108,7 @@ impl World {
     }
 
     /// Puts a block into a cell. Cells outside the world stay as they are.
-    pub fn set_block(&mut self, cell: Cell, block: Block) {
+    pub fn set_block(&mut self, cell: Cell, block: WorldBlock) {
         if contains(cell) {
             hands::change(&mut self.volume, cell, block);
         }
@@ -148,8 +150,8 @@ impl World {
 
 /// What players have as long as there is no inventory. Blocks never run out.
 fn hotbar() -> [Option<Item>; 9] {
-    let tool = |kind| Some(Item::Tool(kind, Material::Iron));
-    let block = |id| Block::of(id).map(Item::Block);
+    let tool = |kind| Some(Item::Tool(kind, ToolMaterial::Iron));
+    let block = |id| WorldBlock::of(id).map(Item::Block);
     [
         tool(ToolKind::Pickaxe),
         tool(ToolKind::Axe),

@@ -1,6 +1,6 @@
 //! The ground under a build, which shows only shadows.
 
-use super::scene::Scene;
+use super::scene::TracedGrid;
 use super::vector::{Vector, add, scale};
 use crate::palette::AIR;
 
@@ -20,7 +20,7 @@ pub struct Ground {
 }
 
 impl Ground {
-    pub fn under(scene: &Scene<'_>) -> Self {
+    pub fn under(scene: &TracedGrid<'_>) -> Self {
         let [low, high] = [scene.low, scene.high];
         let span = (high[0] - low[0]).max(high[2] - low[2]) + 1;
         let blur = (span / 14).max(1);
@@ -43,7 +43,7 @@ impl Ground {
     }
 
     /// The brightness of the ground at the point that a ray hits.
-    pub fn light(&self, scene: &Scene<'_>, eye: Vector, ray: Vector, sun: Vector) -> f32 {
+    pub fn light(&self, scene: &TracedGrid<'_>, eye: Vector, ray: Vector, sun: Vector) -> f32 {
         if ray[1] >= 0.0 {
             return 1.0;
         }
@@ -67,7 +67,7 @@ impl Ground {
 }
 
 /// How close a column is to the ground: 1 if it stands on it, 0 if its lowest block is at `reach` or higher.
-fn column(scene: &Scene<'_>, x: i32, z: i32, reach: i32) -> f32 {
+fn column(scene: &TracedGrid<'_>, x: i32, z: i32, reach: i32) -> f32 {
     let lowest = (0..reach).find(|&y| {
         let height = scene.low[1] + y;
         height <= scene.high[1] && scene.block([x, height, z]) != AIR

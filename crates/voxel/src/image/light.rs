@@ -2,7 +2,7 @@
 
 use super::camera::Camera;
 use super::ground::Ground;
-use super::scene::{Mips, Scene};
+use super::scene::{Mips, TracedGrid};
 use super::trace::Hit;
 use super::vector::{Vector, add, blend, scale, times, to_srgb, unit};
 use super::{Background, View};
@@ -31,7 +31,7 @@ const SAMPLES: [[f32; 2]; 4] = [[0.125, 0.375], [0.875, 0.625], [0.375, 0.875], 
 const SAMPLE_TOLERANCE: [f32; 2] = [0.02, 0.1];
 
 pub struct Painter<'a> {
-    scene: &'a Scene<'a>,
+    scene: &'a TracedGrid<'a>,
     mips: &'static [Mips],
     camera: Camera,
     size: f32,
@@ -56,7 +56,7 @@ pub fn backdrop(background: Background, down: f32) -> Vector {
 }
 
 impl<'a> Painter<'a> {
-    pub fn new(scene: &'a Scene<'a>, camera: Camera, view: &View) -> Self {
+    pub fn new(scene: &'a TracedGrid<'a>, camera: Camera, view: &View) -> Self {
         let (size, background) = (f32::from(view.size), view.background);
         let aside = add(scale(camera.right, -0.55), [0.0, 1.0, 0.0]);
         let towards = [camera.yaw.sin(), 0.0, camera.yaw.cos()];
@@ -194,7 +194,7 @@ fn on_tile(hit: &Hit, [x, y, z]: Vector) -> (f32, f32) {
     }
 }
 
-impl Scene<'_> {
+impl TracedGrid<'_> {
     /// Whether a block is between a point and the sun.
     pub fn is_shaded(&self, from: Vector, sun: Vector) -> bool {
         let mut shaded = false;

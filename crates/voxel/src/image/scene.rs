@@ -9,7 +9,7 @@ use crate::textures::{Face, Textures, linear};
 /// Cells along the edge of a brick. Rays cross empty bricks in one step.
 pub const BRICK: i32 = 8;
 
-pub struct Scene<'a> {
+pub struct TracedGrid<'a> {
     cells: &'a [u8],
     edge: i32,
     /// The lowest and the highest cell of the bounds.
@@ -31,7 +31,7 @@ pub struct Material {
     pub faces: [Face; 3],
 }
 
-impl<'a> Scene<'a> {
+impl<'a> TracedGrid<'a> {
     pub fn new(grid: &'a Grid, bounds: Bounds) -> Self {
         static MATERIALS: LazyLock<Vec<Material>> =
             LazyLock::new(|| (0..=u8::MAX).map(Material::of).collect());

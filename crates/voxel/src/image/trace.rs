@@ -1,6 +1,6 @@
 //! Follows rays from cell to cell.
 
-use super::scene::{BRICK, Scene};
+use super::scene::{BRICK, TracedGrid};
 use super::vector::Vector;
 use crate::palette::{AIR, RenderClass};
 
@@ -28,7 +28,7 @@ struct RayWalk {
     axis: usize,
 }
 
-impl Scene<'_> {
+impl TracedGrid<'_> {
     /// Calls `on_hit` with each block that the ray enters from a different one, the nearest first, until it returns
     /// true. A block with holes is also reported when the ray leaves it.
     pub fn trace(&self, origin: Vector, direction: Vector, mut on_hit: impl FnMut(&Hit) -> bool) {
@@ -181,7 +181,7 @@ mod tests {
     fn rays_along_rows_meet_what_the_rows_hold() {
         let grid = sparse();
         let bounds = grid.stats().bounds.unwrap();
-        let scene = Scene::new(&grid, bounds);
+        let scene = TracedGrid::new(&grid, bounds);
         for (y, z, row) in grid.rows() {
             let mut expected: Vec<u8> =
                 row.chunk_by(|a, b| a == b).map(|run| run[0]).filter(|&b| b != AIR).collect();
@@ -203,7 +203,7 @@ mod tests {
     fn slanting_rays_find_every_block_they_aim_at() {
         let grid = sparse();
         let bounds = grid.stats().bounds.unwrap();
-        let scene = Scene::new(&grid, bounds);
+        let scene = TracedGrid::new(&grid, bounds);
         for cell in [[0, 0, 0], [63, 9, 8], [30, 63, 63], [31, 31, 31]] {
             for origin in [[-40.0, 90.0, 120.0], [130.0, 70.5, -33.0], [31.9, 200.0, 31.2]] {
                 let aim = [0, 1, 2].map(|k| cell[k] as f32 + 0.5 - origin[k]);

@@ -2,9 +2,9 @@
 
 use super::{Terrain, block};
 use crate::angle::{cosine, sine};
-use crate::block::Block;
+use crate::block::WorldBlock;
 use crate::hash::dice;
-use crate::noise::Noise;
+use crate::noise::ValueNoise;
 use crate::volume::{Cell, SIZE, Volume};
 
 /// The height of the mountain's grass.
@@ -30,6 +30,9 @@ const ORES: [(&str, i32, u64); 6] = [
     ("diamond_ore", 20, 36),
 ];
 
+/// Where torches stand, seen from the start.
+const TORCHES: [[i32; 2]; 8] = [[6, 2], [-5, 4], [1, -6], [-3, -4], [2, 6], [-6, -1], [5, -4], [0, 3]];
+
 pub(super) fn make(number: u64) -> Terrain {
     let mut volume = Volume::empty();
     fill(&mut volume, number);
@@ -39,9 +42,8 @@ pub(super) fn make(number: u64) -> Terrain {
         dig_tunnel(&mut volume, number, tunnel);
     }
     level(&mut volume);
-    for (step, facing) in [([6, 0, 2], 0), ([-5, 0, 4], 1), ([1, 0, -6], 2), ([-3, 0, -4], 3)] {
-        let _ = facing;
-        let cell = [128 + step[0], FLOOR, 128 + step[2]];
+    for [x, z] in TORCHES {
+        let cell = [128 + x, FLOOR, 128 + z];
         if volume.block(cell).is_air() {
             volume.put(cell, block("torch"));
         }
@@ -52,7 +54,7 @@ pub(super) fn make(number: u64) -> Terrain {
 
 /// Rock with ores, under grass.
 fn fill(volume: &mut Volume, number: u64) {
-    let rock = Noise::new(number, purpose::ROCK);
+    let rock = ValueNoise::new(number, purpose::ROCK);
     let (stone, andesite, granite) = (block("stone"), block("andesite"), block("granite"));
     for x in 0..SIZE[0] {
         for z in 0..SIZE[2] {
@@ -132,7 +134,7 @@ fn carve(volume: &mut Volume, centre: [f64; 3], radius: [f64; 3], floor: i32) {
                     })
                     .sum();
                 if away < 1.0 {
-                    volume.put([x, y, z], Block::AIR);
+                    volume.put([x, y, z], WorldBlock::AIR);
                 }
             }
         }
@@ -141,7 +143,7 @@ fn carve(volume: &mut Volume, centre: [f64; 3], radius: [f64; 3], floor: i32) {
 
 /// Gravel and dirt on some floors.
 fn level(volume: &mut Volume) {
-    let floors = Noise::new(0, purpose::FLOORS);
+    let floors = ValueNoise::new(0, purpose::FLOORS);
     for x in 3..SIZE[0] - 3 {
         for z in 3..SIZE[2] - 3 {
             for y in 3..56 {

@@ -2,7 +2,7 @@
 
 use super::meadow::{PLAIN, clear};
 use super::{Terrain, block, meadow};
-use crate::block::{Axis, Block, Facing};
+use crate::block::{Axis, Facing, WorldBlock};
 use crate::volume::Volume;
 
 /// The corner of the house with the least coordinates, on the ground, and its size.
@@ -15,7 +15,7 @@ pub(super) fn make(number: u64) -> Terrain {
     let Terrain { mut volume, .. } = meadow::make(number);
     let [x, y, z] = CORNER;
     let (right, back, ceiling) = (x + WIDTH - 1, z + DEPTH - 1, y + WALL);
-    clear(&mut volume, [x - 2, y, z - 2], [right + 2, y + 14, back + 2], Block::AIR);
+    clear(&mut volume, [x - 2, y, z - 2], [right + 2, y + 14, back + 2], WorldBlock::AIR);
     clear(&mut volume, [x - 1, PLAIN - 1, z - 1], [right + 1, PLAIN, back + 1], block("cobblestone"));
     clear(&mut volume, [x + 1, PLAIN, z + 1], [right - 1, PLAIN, back - 1], block("spruce_planks"));
     build_walls(&mut volume);
@@ -44,11 +44,11 @@ fn build_walls(volume: &mut Volume) {
         }
     }
     // The way in.
-    clear(volume, [x + WIDTH / 2, y, back], [x + WIDTH / 2, y + 1, back], Block::AIR);
+    clear(volume, [x + WIDTH / 2, y, back], [x + WIDTH / 2, y + 1, back], WorldBlock::AIR);
 }
 
 /// The block of a wall, `along` cells from its corner.
-fn wall(along: i32, level: i32) -> Block {
+fn wall(along: i32, level: i32) -> WorldBlock {
     let is_window = (1..=2).contains(&level) && matches!(along % 4, 2 | 3);
     match level {
         0 => block("stone_bricks"),

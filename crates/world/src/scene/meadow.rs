@@ -1,9 +1,9 @@
 //! Grass with trees, a hill and a pond.
 
 use super::{Terrain, block};
-use crate::block::Block;
+use crate::block::WorldBlock;
 use crate::hash::dice;
-use crate::noise::Noise;
+use crate::noise::ValueNoise;
 use crate::volume::{SIZE, Volume};
 
 /// The height of the plain. The air above begins with whole sections, through which rays skip far.
@@ -40,7 +40,7 @@ pub(super) fn make(number: u64) -> Terrain {
 /// The shape of a terrain.
 pub(super) struct Land {
     number: u64,
-    hills: Noise,
+    hills: ValueNoise,
     hill: [f64; 2],
     pond: [f64; 2],
     /// The player looks between the hill and the pond.
@@ -57,7 +57,7 @@ impl Land {
             2 => ([128.0, 66.0], [106.0, 120.0], 150_000),
             _ => ([190.0, 128.0], [136.0, 105.0], -120_000),
         };
-        Self { number, hills: Noise::new(number, purpose::HILLS), hill, pond, yaw }
+        Self { number, hills: ValueNoise::new(number, purpose::HILLS), hill, pond, yaw }
     }
 
     /// The height of the land's highest block.
@@ -80,7 +80,7 @@ impl Land {
     fn fill_column(&self, volume: &mut Volume, x: i32, z: i32) {
         let height = self.height(x, z);
         let is_pond = self.is_pond(x, z);
-        let bed = Noise::new(self.number, purpose::SEABED);
+        let bed = ValueNoise::new(self.number, purpose::SEABED);
         let surface = match () {
             () if is_pond && height < PLAIN && bed.plane(f64::from(x), f64::from(z), 5.0) > 0.35 => "clay",
             () if is_pond && height < PLAIN => "sand",
@@ -107,7 +107,7 @@ impl Land {
 
     /// Trees, grass and flowers on the grass.
     fn plant(&self, volume: &mut Volume) {
-        let plants = Noise::new(self.number, purpose::PLANTS);
+        let plants = ValueNoise::new(self.number, purpose::PLANTS);
         let grass = block("grass_block");
         for x in 3..SIZE[0] - 3 {
             for z in 3..SIZE[2] - 3 {
@@ -174,7 +174,7 @@ impl Land {
     }
 }
 
-pub(super) fn clear(volume: &mut Volume, from: [i32; 3], to: [i32; 3], with: Block) {
+pub(super) fn clear(volume: &mut Volume, from: [i32; 3], to: [i32; 3], with: WorldBlock) {
     for x in from[0]..=to[0] {
         for y in from[1]..=to[1] {
             for z in from[2]..=to[2] {

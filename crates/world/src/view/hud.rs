@@ -6,7 +6,7 @@
 use crate::atlas::Atlas;
 use crate::block::ToolKind;
 use crate::hands::SWING;
-use crate::item::{Item, Material};
+use crate::item::{Item, ToolMaterial};
 use crate::world::World;
 
 const WIDTH: usize = 640;
@@ -239,12 +239,12 @@ fn item_texel(item: Item, column: usize, row: usize) -> [u8; 4] {
         }
         Item::Tool(kind, material) => {
             let head = match material {
-                Material::Wood => [139, 108, 62],
-                Material::Stone => [137, 137, 137],
-                Material::Iron => [216, 216, 216],
-                Material::Diamond => [74, 222, 205],
-                Material::Netherite => [76, 66, 70],
-                Material::Gold => [246, 221, 72],
+                ToolMaterial::Wood => [139, 108, 62],
+                ToolMaterial::Stone => [137, 137, 137],
+                ToolMaterial::Iron => [216, 216, 216],
+                ToolMaterial::Diamond => [74, 222, 205],
+                ToolMaterial::Netherite => [76, 66, 70],
+                ToolMaterial::Gold => [246, 221, 72],
             };
             match tool_drawing(kind)[row].as_bytes()[column] {
                 b'#' => [head[0], head[1], head[2], 255],

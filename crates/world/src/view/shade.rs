@@ -1,11 +1,11 @@
 //! What a ray shows of what it meets.
 
 use super::march::{Floats, LANES, Packet};
-use super::sky::{Colour, Sky, UNDER_WATER, byte};
-use super::{ASPECT, HALF_VIEW};
+use super::sky::{LinearColour, Sky, UNDER_WATER, byte};
+use super::{ASPECT, HALF_VIEW, Lens, Window};
 use crate::angle::{cosine, sine};
 use crate::atlas::{Atlas, Drawn, FaceTiles, STARTS, Texels};
-use crate::block::{Block, Look, Shape};
+use crate::block::{Look, Shape, WorldBlock};
 use crate::hash::mix;
 use crate::player::is_water_at;
 use crate::volume::{Cell, Light, Volume};
@@ -38,7 +38,7 @@ const FOG_STEPS: usize = 256;
 /// Draws what rays meet in a world.
 pub(super) struct Shader<'a> {
     volume: &'a Volume,
-    bodies: &'a [Body],
+    bodies: Vec<SeenBody>,
     tiles: &'static [Texels],
     states: &'static [Drawn],
     sky: Sky,
@@ -56,11 +56,20 @@ pub(super) struct Shader<'a> {
     cracks: Option<(Cell, f32)>,
 }
 
+/// A body, and the part of the picture that it lies in.
+struct SeenBody {
+    low: [f32; 3],
+    high: [f32; 3],
+    colour: [u8; 3],
+    light: Light,
+    window: Window,
+}
+
 /// What is known of a pixel so far.
 #[derive(Clone, Copy)]
 struct Pixel {
     /// What has been added by what one can look through, from 0 to 255.
-    veil: Colour,
+    veil: LinearColour,
     /// How much of what lies behind is seen.
     through: f32,
     /// The kind of the last thing that one can look through.
@@ -94,8 +103,18 @@ struct LastFace<'a> {
     light: Light,
 }
 
+impl SeenBody {
+    fn new(body: &Body, volume: &Volume, lens: &Lens) -> Self {
+        let (low, high) = (body.bounds.low.map(|at| at as f32), body.bounds.high.map(|at| at as f32));
+        let middle = [0, 1, 2].map(|axis| ((low[axis] + high[axis]) / 2.0).floor() as i32);
+        let window = lens.window_of(low, high);
+        Self { low, high, colour: body.colour, light: volume.light(middle), window }
+    }
+}
+
 impl<'a> Shader<'a> {
-    pub fn new(world: &'a World, origin: [f32; 3], height: usize) -> Self {
+    pub fn new(world: &'a World, lens: &Lens, height: usize) -> Self {
+        let origin = lens.origin;
         let is_under_water = is_water_at(&world.volume, world.player.eyes());
         let sky = Sky::new(world.time());
         let here = world.volume.light(world.player.eyes().map(|at| at.floor() as i32));
@@ -108,10 +127,10 @@ impl<'a> Shader<'a> {
             (share * 256.0) as u16
         });
         let atlas = Atlas::get();
-        let water = Block::of("water").map_or(0, |water| atlas.states[usize::from(water.0)].kind);
+        let water = WorldBlock::of("water").map_or(0, |water| atlas.states[usize::from(water.0)].kind);
         Self {
             volume: &world.volume,
-            bodies: &world.bodies,
+            bodies: world.bodies.iter().map(|body| SeenBody::new(body, &world.volume, lens)).collect(),
             tiles: &atlas.tiles,
             states: &atlas.states,
             sky,
@@ -128,12 +147,12 @@ impl<'a> Shader<'a> {
 
     /// The colours of a packet's pixels.
     #[inline(always)]
-    pub fn colours(&self, packet: &mut Packet) -> [[u8; 3]; LANES] {
+    pub fn colours(&self, packet: &mut Packet, window: Window) -> [[u8; 3]; LANES] {
         // Rays that are close together often meet the same face.
         let mut last = None;
         let mut pixels = [Pixel { veil: [0.0; 3], through: 1.0, medium: self.medium, met: None }; LANES];
         packet.limit = [self.far; LANES];
-        self.meet_bodies(packet, &mut pixels);
+        self.meet_bodies(packet, window, &mut pixels);
         packet.run(self.volume.skips(), self.volume.top(), |packet, lane| {
             self.meets(packet, lane, &mut pixels[lane], &mut last)
         });
@@ -166,18 +185,19 @@ impl<'a> Shader<'a> {
 
     /// Still bodies are boxes, before which rays end.
     #[inline(always)]
-    fn meet_bodies(&self, packet: &mut Packet, pixels: &mut [Pixel; LANES]) {
-        for body in self.bodies {
-            let (low, high) = (body.bounds.low.map(|at| at as f32), body.bounds.high.map(|at| at as f32));
-            let centre = [0, 1, 2].map(|axis| (body.bounds.low[axis] + body.bounds.high[axis]) / 2.0);
-            let light = self.volume.light(centre.map(|at| at.floor() as i32));
+    fn meet_bodies(&self, packet: &mut Packet, window: Window, pixels: &mut [Pixel; LANES]) {
+        for body in &self.bodies {
+            if !body.window.overlaps(window) {
+                continue;
+            }
             for (lane, pixel) in pixels.iter_mut().enumerate() {
-                let Some((distance, face)) = enter(self.origin, ray(packet, lane), low, high) else {
+                let Some((distance, face)) = enter(self.origin, ray(packet, lane), body.low, body.high)
+                else {
                     continue;
                 };
                 if distance < packet.limit[lane] {
                     packet.limit[lane] = distance;
-                    pixel.met = Some(self.fogged(self.lit(body.colour, light, face), distance));
+                    pixel.met = Some(self.fogged(self.lit(body.colour, body.light, face), distance));
                 }
             }
         }
@@ -237,7 +257,7 @@ impl<'a> Shader<'a> {
         match &drawn.shape {
             Shape::None | Shape::Cube => false,
             Shape::Liquid => {
-                let is_top = !Block(self.volume.block([cell[0], cell[1] + 1, cell[2]]).0).is_liquid();
+                let is_top = !WorldBlock(self.volume.block([cell[0], cell[1] + 1, cell[2]]).0).is_liquid();
                 let point = at(distance);
                 if is_top && point[1] > WATER_LEVEL {
                     let down = ((WATER_LEVEL - local[1]) / direction[1]).max(distance);

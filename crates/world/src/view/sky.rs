@@ -4,11 +4,11 @@ use crate::angle::{cosine, sine};
 use crate::world::DAY;
 
 /// Red, green and blue from 0 to 1.
-pub(super) type Colour = [f32; 3];
+pub(super) type LinearColour = [f32; 3];
 
 /// The sky and the light of a moment.
 pub(super) struct Sky {
-    horizon: Colour,
+    horizon: LinearColour,
     /// Where the sun is, to the east and up; the moon is opposite.
     sun: [f32; 2],
     /// How dark it is, from 0 at day to 1 at night.
@@ -22,17 +22,17 @@ pub(super) struct Sky {
 /// In how many steps the sky changes from the horizon up.
 const HEIGHTS: usize = 256;
 
-const DAY_ZENITH: Colour = [0.36, 0.56, 0.94];
-const DAY_HORIZON: Colour = [0.72, 0.83, 1.0];
-const NIGHT_ZENITH: Colour = [0.01, 0.012, 0.035];
-const NIGHT_HORIZON: Colour = [0.04, 0.05, 0.09];
-const DUSK: Colour = [0.92, 0.50, 0.24];
+const DAY_ZENITH: LinearColour = [0.36, 0.56, 0.94];
+const DAY_HORIZON: LinearColour = [0.72, 0.83, 1.0];
+const NIGHT_ZENITH: LinearColour = [0.01, 0.012, 0.035];
+const NIGHT_HORIZON: LinearColour = [0.04, 0.05, 0.09];
+const DUSK: LinearColour = [0.92, 0.50, 0.24];
 
-const SUN: Colour = [1.0, 0.97, 0.82];
-const MOON: Colour = [0.82, 0.85, 0.92];
+const SUN: LinearColour = [1.0, 0.97, 0.82];
+const MOON: LinearColour = [0.82, 0.85, 0.92];
 
 /// What is seen under water.
-pub(super) const UNDER_WATER: Colour = [0.05, 0.16, 0.36];
+pub(super) const UNDER_WATER: LinearColour = [0.05, 0.16, 0.36];
 
 impl Sky {
     pub fn new(time: u64) -> Self {
@@ -41,7 +41,7 @@ impl Sky {
         let (height, east) = (cosine(turn) as f32, -sine(turn) as f32);
         let day = (height * 2.0 + 0.5).clamp(0.0, 1.0);
         let dusk = (1.0 - (height * 4.0).abs()).max(0.0);
-        let mixed = |night: Colour, day_colour: Colour| blend(night, day_colour, day);
+        let mixed = |night: LinearColour, day_colour: LinearColour| blend(night, day_colour, day);
         let horizon = blend(mixed(NIGHT_HORIZON, DAY_HORIZON), DUSK, dusk * 0.5);
         let zenith = mixed(NIGHT_ZENITH, DAY_ZENITH);
         let heights = std::array::from_fn(|step| {
@@ -52,7 +52,7 @@ impl Sky {
     }
 
     /// The colour of the fog.
-    pub fn haze(&self) -> Colour {
+    pub fn haze(&self) -> LinearColour {
         self.horizon
     }
 
@@ -86,8 +86,9 @@ fn lights(day: f32) -> [[u16; 3]; 256] {
             let open = bright(light >> 4) * strength * tint[part];
             let sum = (open + glow[part]).min(1.0);
             // Dark places are lifted, as with the game's brightness turned up.
-            let lifted = 1.0 - (1.0 - sum) * (1.0 - sum);
-            ((0.06 + 0.94 * (0.3 * sum + 0.7 * lifted)).min(1.0) * 256.0) as u16
+            let dark = (1.0 - sum) * (1.0 - sum);
+            let lifted = 1.0 - dark * dark;
+            ((0.06 + 0.94 * (0.4 * sum + 0.6 * lifted)).min(1.0) * 256.0) as u16
         })
     })
 }
@@ -97,6 +98,6 @@ pub(super) fn byte(part: f32) -> u8 {
     (part * 255.0 + 0.5) as u8
 }
 
-pub(super) fn blend(from: Colour, to: Colour, share: f32) -> Colour {
+pub(super) fn blend(from: LinearColour, to: LinearColour, share: f32) -> LinearColour {
     std::array::from_fn(|part| from[part] + (to[part] - from[part]) * share)
 }

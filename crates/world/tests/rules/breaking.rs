@@ -2,13 +2,13 @@
 
 use world::action::Button::*;
 use world::block::ToolKind::{self, *};
-use world::item::Material::*;
-use world::item::{Footing, Item, Material, ticks_to_break};
+use world::item::ToolMaterial::*;
+use world::item::{Footing, Item, ToolMaterial, ticks_to_break};
 use world::{Action, EventKind};
 
 use super::{FLOOR, block, floor, hold, press};
 
-fn ticks(id: &str, tool: Option<(ToolKind, Material)>) -> Option<u32> {
+fn ticks(id: &str, tool: Option<(ToolKind, ToolMaterial)>) -> Option<u32> {
     let held = tool.map(|(kind, material)| Item::Tool(kind, material));
     ticks_to_break(block(id).kind(), held, Footing::default())
 }

@@ -1,19 +1,20 @@
 //! The rules of the world, by their numbers.
 
 mod breaking;
+mod known;
 mod moving;
 mod placing;
 mod replaying;
 
 use world::action::Button;
-use world::block::Block;
+use world::block::WorldBlock;
 use world::{Action, Cell, Terrain, Volume, World};
 
 /// The height of the floor's top in these tests.
 const FLOOR: i32 = 10;
 
-fn block(id: &str) -> Block {
-    Block::of(id).unwrap_or_else(|| panic!("there is no {id}"))
+fn block(id: &str) -> WorldBlock {
+    WorldBlock::of(id).unwrap_or_else(|| panic!("there is no {id}"))
 }
 
 /// A floor of a block, 60 cells long and wide, with a player in the middle who stands and looks to +z.

@@ -2,7 +2,7 @@
 
 use world::World;
 use world::action::Button::*;
-use world::block::{Block, Facing};
+use world::block::{Facing, WorldBlock};
 
 use super::{FLOOR, block, fill, floor, floor_of, hold, near, press, rest};
 
@@ -205,7 +205,7 @@ fn sprinting_under_water_swims_lying_down() {
 fn ladder() -> World {
     let mut world = floor();
     fill(&mut world, [128, FLOOR, 130], [128, FLOOR + 20, 130], "stone");
-    let rung: Block = block("ladder").facing(Facing::North);
+    let rung: WorldBlock = block("ladder").facing(Facing::North);
     for y in FLOOR..=FLOOR + 20 {
         world.set_block([128, y, 129], rung);
     }

@@ -1,0 +1,312 @@
+//! What a client has made, and the answers to its messages.
+
+use std::sync::Arc;
+use std::thread;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use world::action::CAMERA_BINS;
+use world::item::Item;
+use world::view::MAX_EDGE;
+use world::{Action, Batch, ENGINE, Episode, Frame, Lane, Scene, Terrains, World};
+
+use super::message::{Kind, PipeMessage};
+
+/// The most worlds of a session, and the most bytes of their pictures.
+const MAX_WORLDS: usize = 1024;
+const MAX_PICTURES: usize = 256 << 20;
+
+/// The most steps of an episode.
+const MAX_STEPS: u64 = 1_000_000;
+
+pub struct Session {
+    /// What worlds are made as; none before any are.
+    made: Option<Made>,
+    /// Has no lanes before the first reset.
+    batch: Batch,
+    threads: usize,
+}
+
+/// How the worlds of a session are.
+#[derive(Clone, Copy)]
+struct Made {
+    scene: Scene,
+    count: usize,
+    size: Option<[usize; 2]>,
+    max_steps: u64,
+    record: bool,
+}
+
+impl Made {
+    fn lane(self, seed: u64, terrains: &Terrains) -> Lane {
+        let episode = Episode::new(self.scene, seed, self.max_steps, terrains);
+        let frame = self.size.map(|[width, height]| Frame::new(width, height));
+        Lane::new(episode, frame, self.record)
+    }
+}
+
+/// Words about what is wrong with a message.
+type Refusal = String;
+
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+struct MakeRequest {
+    scene: String,
+    count: usize,
+    width: usize,
+    height: usize,
+    max_steps: u64,
+    /// Whether anybody looks.
+    pictures: bool,
+    /// Whether episodes are recorded.
+    record: bool,
+    threads: Option<usize>,
+}
+
+impl Default for MakeRequest {
+    fn default() -> Self {
+        let scene = Scene::default().name().to_owned();
+        let max_steps = Episode::STEPS;
+        Self {
+            scene,
+            count: 1,
+            width: 128,
+            height: 128,
+            max_steps,
+            pictures: true,
+            record: false,
+            threads: None,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ResetRequest {
+    seeds: Vec<Option<u64>>,
+}
+
+/// What a client is told of a world besides the picture.
+#[derive(Serialize)]
+struct Info<'a> {
+    events: Vec<EventInfo>,
+    position: [f64; 3],
+    yaw: f64,
+    pitch: f64,
+    health: i32,
+    food: i32,
+    air: i32,
+    /// The ids of what is in the hot bar.
+    inventory: Vec<Option<String>>,
+    slot: usize,
+    /// The id of the block that the player looks at.
+    target: Option<&'static str>,
+    /// The rewards and goals that are open.
+    progress: [&'a str; 0],
+    time: u64,
+    step: u64,
+    seed: u64,
+    hash: String,
+}
+
+#[derive(Serialize)]
+struct EventInfo {
+    event: &'static str,
+    object: &'static str,
+}
+
+impl Session {
+    pub fn new() -> Self {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            made: None,
+            batch: Batch { lanes: Vec::new(), terrains: Arc::new(Terrains::default()) },
+            threads,
+        }
+    }
+
+    pub fn hello(&self) -> PipeMessage {
+        let scenes = Scene::ALL.map(Scene::name);
+        let hello = json!({
+            "protocol": 1, "engine": ENGINE, "scenes": scenes, "threads": self.threads, "cameraBins": CAMERA_BINS,
+        });
+        PipeMessage::json(Kind::Hello, &hello)
+    }
+
+    pub fn answer(&mut self, message: &PipeMessage) -> PipeMessage {
+        let body = &message.body[..];
+        let kinds = [Kind::Make, Kind::Reset, Kind::Step, Kind::Save, Kind::Load, Kind::Recording];
+        let answer = match kinds.into_iter().find(|kind| *kind as u8 == message.kind) {
+            Some(Kind::Make) => self.make(body),
+            Some(Kind::Reset) => self.reset(body),
+            Some(Kind::Step) => self.step(body),
+            Some(Kind::Save) => self.save(body),
+            Some(Kind::Load) => self.load(body),
+            Some(Kind::Recording) => self.recording(body),
+            _ => Err(format!("a client sends no messages of kind {}", message.kind)),
+        };
+        answer.unwrap_or_else(|words| PipeMessage::error(&words))
+    }
+
+    fn make(&mut self, body: &[u8]) -> Result<PipeMessage, Refusal> {
+        let request: MakeRequest = read_json(body)?;
+        let scene: Scene = request.scene.parse().map_err(|error| format!("{error}"))?;
+        let MakeRequest { count, width, height, max_steps, pictures, record, .. } = request;
+        if !(1..=MAX_WORLDS).contains(&count) {
+            return Err(format!("count goes from 1 to {MAX_WORLDS}"));
+        }
+        if [width, height].iter().any(|edge| !(16..=MAX_EDGE).contains(edge) || edge % 4 != 0) {
+            return Err(format!("width and height go from 16 to {MAX_EDGE} in steps of 4"));
+        }
+        if pictures && count * width * height * 3 > MAX_PICTURES {
+            return Err(format!("the pictures of all worlds have at most {MAX_PICTURES} bytes"));
+        }
+        if !(1..=MAX_STEPS).contains(&max_steps) {
+            return Err(format!("maxSteps goes from 1 to {MAX_STEPS}"));
+        }
+        if let Some(threads) = request.threads {
+            self.threads = threads.clamp(1, 64);
+        }
+        let size = pictures.then_some([width, height]);
+        self.made = Some(Made { scene, count, size, max_steps, record });
+        self.batch.lanes.clear();
+        let made = json!({
+            "scene": scene.name(), "count": count, "width": width, "height": height, "maxSteps": max_steps,
+            "pictures": pictures, "record": record, "threads": self.threads,
+        });
+        Ok(PipeMessage::json(Kind::Make, &made))
+    }
+
+    fn reset(&mut self, body: &[u8]) -> Result<PipeMessage, Refusal> {
+        let ResetRequest { seeds } = read_json(body)?;
+        let made = self.made.ok_or("there are no worlds yet; make some")?;
+        if seeds.len() != made.count {
+            return Err(format!("there are {} worlds, and {} seeds", made.count, seeds.len()));
+        }
+        let terrains = &self.batch.terrains;
+        if self.batch.lanes.is_empty() {
+            let seeds: Option<Vec<u64>> = seeds.into_iter().collect();
+            let seeds = seeds.ok_or("no world has begun yet, so each needs a seed")?;
+            self.batch.lanes = seeds.into_iter().map(|seed| made.lane(seed, terrains)).collect();
+            return Ok(frames(&self.batch.lanes));
+        }
+        for (lane, seed) in self.batch.lanes.iter_mut().zip(seeds) {
+            if let Some(seed) = seed {
+                lane.begin(Episode::new(made.scene, seed, made.max_steps, terrains));
+            }
+        }
+        Ok(frames(&self.batch.lanes))
+    }
+
+    fn step(&mut self, body: &[u8]) -> Result<PipeMessage, Refusal> {
+        let (actions, rest) = body.as_chunks::<{ Action::BYTES }>();
+        if !rest.is_empty() {
+            return Err(format!("an action has {} bytes", Action::BYTES));
+        }
+        self.check_count(actions.len(), "actions")?;
+        let actions: Vec<Action> = actions.iter().map(|bytes| Action::from_bytes(*bytes)).collect();
+        let share = actions.len().div_ceil(self.threads);
+        let terrains = &*self.batch.terrains;
+        let go = |lanes: &mut [Lane], actions: &[Action]| {
+            for (lane, action) in lanes.iter_mut().zip(actions) {
+                lane.step(action, terrains);
+            }
+        };
+        if share == actions.len() {
+            go(&mut self.batch.lanes, &actions);
+        } else {
+            thread::scope(|scope| {
+                for (lanes, actions) in self.batch.lanes.chunks_mut(share).zip(actions.chunks(share)) {
+                    scope.spawn(|| go(lanes, actions));
+                }
+            });
+        }
+        Ok(frames(&self.batch.lanes))
+    }
+
+    fn save(&self, body: &[u8]) -> Result<PipeMessage, Refusal> {
+        let (place, _) = self.place(body)?;
+        Ok(PipeMessage::new(Kind::Save, self.batch.lanes[place].episode.save()))
+    }
+
+    fn load(&mut self, body: &[u8]) -> Result<PipeMessage, Refusal> {
+        let (place, save) = self.place(body)?;
+        let episode = Episode::load(save, &self.batch.terrains).map_err(|error| error.to_string())?;
+        self.batch.lanes[place].go_on(episode);
+        Ok(frames(&self.batch.lanes[place..=place]))
+    }
+
+    fn recording(&self, body: &[u8]) -> Result<PipeMessage, Refusal> {
+        let (place, _) = self.place(body)?;
+        let recording = self.batch.lanes[place].recording();
+        let words = "this episode is not recorded; make worlds with \"record\", and reset them";
+        Ok(PipeMessage::new(Kind::Recording, recording.ok_or(words)?))
+    }
+
+    /// The number of a world that a message begins with, and the rest of the message.
+    fn place<'a>(&self, body: &'a [u8]) -> Result<(usize, &'a [u8]), Refusal> {
+        let (number, rest) = body.split_first_chunk().ok_or("the number of a world has four bytes")?;
+        let place = u32::from_le_bytes(*number) as usize;
+        let count = self.batch.lanes.len();
+        if count == 0 {
+            return Err("no world has begun yet; reset them".to_owned());
+        }
+        if place >= count {
+            return Err(format!("there is no world {place}; there are {count}, from 0"));
+        }
+        Ok((place, rest))
+    }
+
+    fn check_count(&self, count: usize, what: &str) -> Result<(), Refusal> {
+        match self.batch.lanes.len() {
+            0 => Err("no world has begun yet; reset them".to_owned()),
+            worlds if worlds != count => Err(format!("there are {worlds} worlds, and {count} {what}")),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn read_json<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Refusal> {
+    serde_json::from_slice(body).map_err(|error| format!("it cannot be read: {error}"))
+}
+
+fn frames(lanes: &[Lane]) -> PipeMessage {
+    let mut body = Vec::new();
+    for lane in lanes {
+        let outcome = &lane.outcome;
+        body.extend(outcome.reward.to_le_bytes());
+        body.extend([u8::from(outcome.terminated), u8::from(outcome.truncated)]);
+        let info = serde_json::to_vec(&Info::of(lane)).unwrap_or_default();
+        body.extend((info.len() as u32).to_le_bytes());
+        body.extend(info);
+        if let Some(frame) = &lane.frame {
+            body.extend(frame.rgb());
+        }
+    }
+    PipeMessage::new(Kind::Frames, body)
+}
+
+impl Info<'_> {
+    fn of(lane: &Lane) -> Self {
+        let world: &World = lane.episode.world();
+        let player = world.player();
+        let event = |event: &world::Event| EventInfo { event: event.kind.name(), object: event.object };
+        Self {
+            events: lane.outcome.events.iter().map(event).collect(),
+            position: player.position,
+            yaw: f64::from(player.yaw) / 1000.0,
+            pitch: f64::from(player.pitch) / 1000.0,
+            health: player.health,
+            food: player.food,
+            air: player.air,
+            inventory: (0..9).map(|slot| world.item(slot).map(Item::id)).collect(),
+            slot: player.slot,
+            target: world.target().map(|target| world.volume().block(target.cell).id()),
+            progress: [],
+            time: world.time(),
+            step: world.tick(),
+            seed: world.seed(),
+            hash: format!("{:016x}", world.hash()),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The commands, as people type them.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use image_webp::WebPDecoder;
+use serde_json::Value;
+use world::action::Button;
+use world::record::Recorder;
+use world::{Action, Scene, World};
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_buildoff-world")).args(arguments).output().unwrap()
+}
+
+fn words(output: &Output) -> (Option<i32>, String) {
+    let words = [&output.stdout[..], &output.stderr].concat();
+    (output.status.code(), String::from_utf8(words).unwrap())
+}
+
+/// A recording of a short walk.
+fn record(file: &Path) {
+    let terrain = Scene::House.make(1);
+    let mut world = World::new(&terrain, 1);
+    let mut recorder = Recorder::new(Scene::House, 1);
+    for step in 0..100 {
+        let action = Action::default().look(0.0, if step < 60 { 3.0 } else { 0.0 }).press(Button::Sneak);
+        world.step(&action);
+        recorder.note(action, &world);
+    }
+    fs::write(file, recorder.finish(&world)).unwrap();
+}
+
+#[test]
+fn a_recording_becomes_pictures_a_sheet_and_a_film() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    record(Path::new(&place("walk.run")));
+    let arguments =
+        ["--frames", &place("frames"), "--sheet", &place("sheet.png"), "--webp", &place("walk.webp")];
+    let output = run(&[&["replay", &place("walk.run"), "--size", "64,36"][..], &arguments].concat());
+    let (code, told) = words(&output);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.starts_with("100 steps, all as recorded; the last hash is "), "{told}");
+    assert_eq!(fs::read_dir(place("frames")).unwrap().count(), 101);
+
+    let file = fs::read(place("walk.webp")).unwrap();
+    let mut film = WebPDecoder::new(std::io::Cursor::new(&file)).unwrap();
+    assert_eq!((film.dimensions(), film.is_animated()), ((64, 36), true));
+    let (mut milliseconds, mut last) = (0, Vec::new());
+    let mut pixels = vec![0; film.output_buffer_size().unwrap()];
+    for _ in 0..film.num_frames() {
+        milliseconds += film.read_frame(&mut pixels).unwrap();
+        assert_ne!(pixels, last, "a frame that stays the same only lasts longer");
+        last.clone_from(&pixels);
+    }
+    assert_eq!(milliseconds, 101 * 50);
+}
+
+#[test]
+fn a_recording_with_another_step_is_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("walk.run");
+    let terrain = Scene::House.make(0);
+    let (mut world, mut other) = (World::new(&terrain, 0), World::new(&terrain, 0));
+    let mut recorder = Recorder::new(Scene::House, 0);
+    for _ in 0..30 {
+        world.step(&Action::default());
+        other.step(&Action::default().press(Button::Forward));
+        recorder.note(Action::default(), &other);
+    }
+    fs::write(&file, recorder.finish(&other)).unwrap();
+    let (code, told) = words(&run(&["replay", file.to_str().unwrap()]));
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("after step 20 the world is another one"), "{told}");
+}
+
+#[test]
+fn what_is_no_recording_is_an_error_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("walk.run");
+    fs::write(&file, "walk").unwrap();
+    let (code, told) = words(&run(&["replay", file.to_str().unwrap()]));
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("it is not a recording"), "{told}");
+}
+
+#[test]
+fn a_look_is_a_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("view.png");
+    let (code, told) = words(&run(&["look", "house", "--size", "64,36", "-o", file.to_str().unwrap()]));
+    assert_eq!((code, &told[..]), (Some(0), ""));
+    assert_eq!(fs::read(&file).unwrap()[..4], *b"\x89PNG");
+    let (code, told) = words(&run(&["look", "house", "--size", "64", "-o", "none/view.png"]));
+    assert_eq!(code, Some(2));
+    assert!(told.contains("2 numbers with commas"), "{told}");
+}
+
+#[test]
+fn the_bench_measures_every_suite() {
+    let output = run(&["bench", "--json", "--runs", "1", "--seconds", "0.02"]);
+    assert!(output.status.success(), "{}", words(&output).1);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for suite in ["rgb128", "rgb128Baseline", "rgb64", "none", "pipe", "reset"] {
+        let suite = &report["suites"][suite];
+        assert!(suite["stepsPerSecond"].as_f64().unwrap() > 0.0, "{report}");
+        assert_eq!(suite["runs"].as_array().unwrap().len(), 1);
+    }
+}

@@ -1,0 +1,156 @@
+//! Episodes: a world from its beginning to the end of a run, and several of them side by side.
+
+use std::sync::Arc;
+
+use crate::action::Action;
+use crate::events::Event;
+use crate::hash::Mixer;
+use crate::record::Recorder;
+use crate::scene::{Scene, Terrain, Terrains};
+use crate::view::Frame;
+use crate::world::World;
+
+/// A run in a world, which ends with the player's death or after the last of its steps.
+#[derive(Clone)]
+pub struct Episode {
+    pub(crate) scene: Scene,
+    pub(crate) terrain: Arc<Terrain>,
+    pub(crate) world: World,
+    pub(crate) max_steps: u64,
+}
+
+/// What a step has brought.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepOutcome {
+    pub reward: f32,
+    /// The player has died.
+    pub terminated: bool,
+    /// The steps are used up.
+    pub truncated: bool,
+    pub events: Vec<Event>,
+}
+
+impl StepOutcome {
+    pub fn is_end(&self) -> bool {
+        self.terminated || self.truncated
+    }
+}
+
+impl Episode {
+    /// The steps of an episode for which nothing else is said.
+    pub const STEPS: u64 = 600;
+
+    pub fn new(scene: Scene, seed: u64, max_steps: u64, terrains: &Terrains) -> Self {
+        let terrain = terrains.get(scene, seed);
+        Self { scene, world: World::new(&terrain, seed), terrain, max_steps }
+    }
+
+    pub fn step(&mut self, action: &Action) -> StepOutcome {
+        let events = self.world.step(action);
+        StepOutcome {
+            reward: 0.0,
+            terminated: !self.world.player().is_alive(),
+            truncated: self.world.tick() >= self.max_steps,
+            events,
+        }
+    }
+
+    pub fn scene(&self) -> Scene {
+        self.scene
+    }
+
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    pub fn max_steps(&self) -> u64 {
+        self.max_steps
+    }
+
+    fn recorder(&self) -> Recorder {
+        Recorder::new(self.scene, self.world.seed())
+    }
+
+    /// The seed of the episode that follows by itself.
+    pub fn next_seed(&self) -> u64 {
+        let mut mixer = Mixer::new(self.world.seed());
+        mixer.add(self.world.tick());
+        // Many readers of JSON know whole numbers up to 2⁵³.
+        mixer.finish() >> 11
+    }
+}
+
+/// A place of a batch: an episode, and what its last step has brought.
+pub struct Lane {
+    pub episode: Episode,
+    pub outcome: StepOutcome,
+    /// What the player sees; none where nobody looks.
+    pub frame: Option<Frame>,
+    /// None if the episode is not recorded from its beginning.
+    recorder: Option<Recorder>,
+    is_recorded: bool,
+}
+
+impl Lane {
+    pub fn new(episode: Episode, frame: Option<Frame>, is_recorded: bool) -> Self {
+        let recorder = is_recorded.then(|| episode.recorder());
+        let mut lane = Self { episode, outcome: StepOutcome::default(), frame, recorder, is_recorded };
+        lane.look();
+        lane
+    }
+
+    /// Goes on by a step. After the end of an episode, the next one begins instead, and the action does nothing.
+    pub fn step(&mut self, action: &Action, terrains: &Terrains) {
+        if self.outcome.is_end() {
+            let Episode { scene, max_steps, .. } = self.episode;
+            self.begin(Episode::new(scene, self.episode.next_seed(), max_steps, terrains));
+        } else {
+            self.outcome = self.episode.step(action);
+            if let Some(recorder) = &mut self.recorder {
+                recorder.note(*action, &self.episode.world);
+            }
+            self.look();
+        }
+    }
+
+    /// Leaves the episode for another one, which begins.
+    pub fn begin(&mut self, episode: Episode) {
+        let recorder = self.is_recorded.then(|| episode.recorder());
+        self.go_on(episode);
+        self.recorder = recorder;
+    }
+
+    /// Leaves the episode for another one, which goes on from where it is and is not recorded.
+    pub fn go_on(&mut self, episode: Episode) {
+        self.recorder = None;
+        self.episode = episode;
+        self.outcome = StepOutcome::default();
+        self.look();
+    }
+
+    /// The recording of the episode so far.
+    pub fn recording(&self) -> Option<Vec<u8>> {
+        Some(self.recorder.as_ref()?.finish(&self.episode.world))
+    }
+
+    fn look(&mut self) {
+        if let Some(frame) = &mut self.frame {
+            self.episode.world.view(frame);
+        }
+    }
+}
+
+/// Episodes that go on together. Lanes do not know of each other, so threads may share them out.
+pub struct Batch {
+    pub lanes: Vec<Lane>,
+    pub terrains: Arc<Terrains>,
+}
+
+impl Batch {
+    /// Goes on with an action for each lane.
+    pub fn step(&mut self, actions: &[Action]) {
+        for (lane, action) in self.lanes.iter_mut().zip(actions) {
+            lane.step(action, &self.terrains);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Saves: an episode as bytes, from which it goes on exactly as it would have gone on.
+//!
+//! A save is the gzip of JSON. It holds what is not as it was at the start: the player, and the blocks that were changed.
+//! Light and skips follow from the blocks.
+
+use std::io::{Read, Write};
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use serde::{Deserialize, Serialize};
+
+use crate::ENGINE;
+use crate::block::{WorldBlock, table};
+use crate::episode::Episode;
+use crate::hands::Hands;
+use crate::light::relight;
+use crate::player::Player;
+use crate::scene::Terrains;
+use crate::volume::{Cell, contains};
+use crate::world::{Body, World};
+
+/// The most bytes of an unpacked save.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The most blocks that may have been changed, and the most bodies.
+const MAX_CHANGES: usize = 1 << 20;
+const MAX_BODIES: usize = 1024;
+
+#[derive(Debug, thiserror::Error)]
+pub enum SaveError {
+    #[error("it is not a save: {0}")]
+    Unreadable(String),
+    #[error("it was made with {0}, and this is {ENGINE}; other engines cannot go on with it")]
+    OtherEngine(String),
+    #[error("it is damaged: {0}")]
+    Damaged(&'static str),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Save {
+    engine: String,
+    scene: String,
+    seed: u64,
+    max_steps: u64,
+    tick: u64,
+    dawn: u64,
+    player: Player,
+    hands: Hands,
+    bodies: Vec<Body>,
+    changes: Vec<(Cell, u16)>,
+    hash: u64,
+}
+
+impl Episode {
+    pub fn save(&self) -> Vec<u8> {
+        let World { volume, player, bodies, hands, seed, tick, dawn, .. } = &self.world;
+        let changes = volume.changes(&self.terrain.volume).map(|(cell, block)| (cell, block.0));
+        let save = Save {
+            engine: ENGINE.to_owned(),
+            scene: self.scene.name().to_owned(),
+            seed: *seed,
+            max_steps: self.max_steps,
+            tick: *tick,
+            dawn: *dawn,
+            player: player.clone(),
+            hands: hands.clone(),
+            bodies: bodies.clone(),
+            changes: changes.collect(),
+            hash: self.world.hash(),
+        };
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        // Writing into memory does not fail.
+        let _ = serde_json::to_writer(&mut packed, &save).map(|()| packed.flush());
+        packed.finish().unwrap_or_default()
+    }
+
+    /// # Errors
+    /// If the bytes are no save, were made by another engine, or are damaged.
+    pub fn load(bytes: &[u8], terrains: &Terrains) -> Result<Self, SaveError> {
+        let mut text = Vec::new();
+        let unreadable = |error: &dyn ToString| SaveError::Unreadable(error.to_string());
+        let read = GzDecoder::new(bytes).take(MAX_BYTES).read_to_end(&mut text);
+        read.map_err(|error| unreadable(&error))?;
+        let save: Save = serde_json::from_slice(&text).map_err(|error| unreadable(&error))?;
+        if save.engine != ENGINE {
+            return Err(SaveError::OtherEngine(save.engine.chars().take(40).collect()));
+        }
+        save.check()?;
+        let scene = save.scene.parse().map_err(|error| unreadable(&error))?;
+        let mut episode = Self::new(scene, save.seed, save.max_steps, terrains);
+        let world = &mut episode.world;
+        for (cell, state) in save.changes {
+            let block = WorldBlock(state);
+            let old = world.volume.replace(cell, block);
+            relight(&mut world.volume, cell, old, block);
+        }
+        (world.tick, world.dawn) = (save.tick, save.dawn);
+        (world.player, world.hands, world.bodies) = (save.player, save.hands, save.bodies);
+        if world.hash() != save.hash {
+            return Err(SaveError::Damaged("its parts do not belong together"));
+        }
+        Ok(episode)
+    }
+}
+
+impl Save {
+    fn check(&self) -> Result<(), SaveError> {
+        let is_state = |state: u16| usize::from(state) < table().states.len();
+        let is_place =
+            |body: &Body| body.bounds.low.iter().chain(&body.bounds.high).all(|part| part.abs() <= 1e4);
+        if self.changes.len() > MAX_CHANGES || self.bodies.len() > MAX_BODIES {
+            return Err(SaveError::Damaged("it has too many parts"));
+        }
+        if !self.changes.iter().all(|(cell, state)| contains(*cell) && is_state(*state)) {
+            return Err(SaveError::Damaged("it has blocks that do not exist"));
+        }
+        if !self.player.is_possible() || !self.hands.are_possible() || !self.bodies.iter().all(is_place) {
+            return Err(SaveError::Damaged("nobody can be in such a state"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Scene;
+    use crate::action::{Action, Button};
+    use crate::view::Frame;
+
+    fn busy(terrains: &Terrains) -> Episode {
+        let mut episode = Episode::new(Scene::House, 3, 600, terrains);
+        let action = Action::default().press(Button::Forward).press(Button::Attack);
+        for step in 0..250 {
+            episode.step(
+                &action.look(if step < 5 { 12.0 } else { 0.0 }, if step % 50 == 0 { 70.0 } else { 0.0 }),
+            );
+        }
+        episode.world.set_block([130, 80, 130], WorldBlock::of("torch").unwrap());
+        episode
+    }
+
+    #[test]
+    fn an_episode_goes_on_from_its_save_as_it_would_have_gone_on() {
+        let terrains = Terrains::default();
+        let mut one = busy(&terrains);
+        let mut two = Episode::load(&one.save(), &terrains).unwrap();
+        let (mut seen, mut seen_again) = (Frame::new(64, 64), Frame::new(64, 64));
+        for step in 0..100 {
+            let action =
+                Action::default().press(Button::Jump).press(Button::Attack).look(0.3, f64::from(step));
+            assert_eq!(one.step(&action), two.step(&action));
+            assert_eq!(one.world.hash(), two.world.hash());
+            one.world.view(&mut seen);
+            two.world.view(&mut seen_again);
+            assert!(seen.rgb() == seen_again.rgb(), "step {step}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_save_is_refused_in_words() {
+        let terrains = Terrains::default();
+        let save = busy(&terrains).save();
+        let mut text = String::new();
+        GzDecoder::new(&save[..]).read_to_string(&mut text).unwrap();
+        let load = |text: &str| {
+            let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+            packed.write_all(text.as_bytes()).unwrap();
+            Episode::load(&packed.finish().unwrap(), &terrains).map(drop).unwrap_err().to_string()
+        };
+        for (part, other, words) in [
+            (ENGINE, "buildoff-0.1", "made with buildoff-0.1"),
+            ("\"seed\":3", "\"seed\":19", "do not belong together"),
+            ("\"house\"", "\"moon\"", "no scene \"moon\""),
+            ("\"slot\":0", "\"slot\":10", "such a state"),
+            ("[130,80,130]", "[130,80,1300]", "do not exist"),
+        ] {
+            assert!(text.contains(part), "{part} is not in {text}");
+            let error = load(&text.replacen(part, other, 1));
+            assert!(error.contains(words), "{other}: {error}");
+        }
+        assert!(Episode::load(b"BAD", &terrains).is_err());
+        assert!(Episode::load(&save[..save.len() / 2], &terrains).is_err());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn a_save_with_other_bytes_is_an_episode_or_an_error(place: usize, byte: u8) {
+            static TERRAINS: LazyLock<Terrains> = LazyLock::new(Terrains::default);
+            let mut save = Episode::new(Scene::House, 0, 600, &TERRAINS).save();
+            let place = place % save.len();
+            save[place] = byte;
+            let _ = Episode::load(&save, &TERRAINS);
+        }
+    }
+}
