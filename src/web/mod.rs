@@ -96,6 +96,7 @@ pub fn routes() -> Router<App> {
         .merge(pages::prompts::routes())
         .merge(pages::chat::routes())
         .merge(pages::sandbox::routes())
+        .merge(pages::world::routes())
         .merge(assets::routes())
         .merge(textures::routes());
     undocumented_routes.layer(layers::deadline(REQUEST_TIMEOUT)).merge(documented_routes).merge(a2a::routes())

@@ -35,3 +35,4 @@ mod style_guide;
 mod support;
 mod turntables;
 mod viewer;
+mod world;
