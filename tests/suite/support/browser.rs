@@ -188,9 +188,33 @@ impl BrowserPage {
     }
 
     pub async fn click(&self, css: &str) {
+        self.wait_until_at_rest(css).await;
         let found = self.tab.find_element(css).await;
         let element = found.unwrap_or_else(|error| panic!("{css} cannot be clicked: {error}"));
         element.click().await.unwrap();
+    }
+
+    /// Waits until the first element that matches stays where it is, for a few seconds at most: a click goes to a place, and
+    /// while a page loads, what was there may move away.
+    async fn wait_until_at_rest(&self, css: &str) {
+        let place = format!(
+            "(() => {{ const {{ x, y }} = document.querySelector({css:?})?.getBoundingClientRect() ?? {{}}; return `${{document.readyState}} ${{x}} ${{y}}` }})()"
+        );
+        let begun = Instant::now();
+        let mut last = None;
+        while begun.elapsed() < Duration::from_secs(3) {
+            let now = self
+                .tab
+                .evaluate(place.as_str())
+                .await
+                .ok()
+                .and_then(|value| value.into_value::<String>().ok());
+            if now == last && now.as_ref().is_some_and(|place| place.starts_with("complete")) {
+                return;
+            }
+            last = now;
+            tokio::time::sleep(Duration::from_millis(30)).await;
+        }
     }
 
     /// Drags from the middle of the first element that matches, by this many pixels.
