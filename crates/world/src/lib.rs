@@ -41,4 +41,4 @@ pub use volume::{Cell, Light, SIZE, Volume};
 pub use world::{Body, World};
 
 /// The engine, which names what recordings were made with. What changes a state or a picture raises its number.
-pub const ENGINE: &str = "buildoff-1.0";
+pub const ENGINE: &str = "buildoff-1.1";

@@ -291,7 +291,7 @@ mod tests {
             packed.write_all(text.as_bytes()).unwrap();
             packed.finish().unwrap()
         };
-        let first = r#"{"format":1,"engine":"buildoff-1.0","task":{"scene":"meadow"},"seed":1}"#;
+        let first = r#"{"format":1,"engine":"buildoff-1.1","task":{"scene":"meadow"},"seed":1}"#;
         for (text, words) in [
             ("", "line 1: it ends"),
             ("[1,0,0,0,0]\n", "line 1: the first line"),

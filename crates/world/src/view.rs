@@ -193,7 +193,6 @@ impl Lens {
 fn trace(world: &World, frame: &mut Frame) {
     let player = world.player();
     let lens = Lens::new(player);
-    let start = player.eyes().map(|at| at.floor() as i32);
     let step = [2.0 / frame.width as f32, 2.0 / frame.height as f32];
     let shader = Shader::new(world, &lens, frame.height);
     for row in (0..frame.height).step_by(4) {
@@ -201,7 +200,8 @@ fn trace(world: &World, frame: &mut Frame) {
             let x = (column as f32 + 0.5) * step[0] - 1.0;
             let y = 1.0 - (row as f32 + 0.5) * step[1];
             let window = Window { low: [x, y - 3.0 * step[1]], high: [x + 3.0 * step[0], y] };
-            let mut packet = Packet::new(lens.origin, start, lens.directions(x, y, step));
+            let directions = lens.directions(x, y, step);
+            let mut packet = Packet::new(lens.origin, directions, shader.far, world.volume.top());
             let colours = shader.colours(&mut packet, window);
             for (lane, colour) in colours.iter().enumerate() {
                 let at = ((row + lane / 4) * frame.width + column + lane % 4) * 3;

@@ -1,9 +1,10 @@
 //! The cells of a world: blocks and light in sections of 16³ that are shared until they are written to, and for each cell
 //! how far rays may skip.
 //!
-//! The skip of a cell is the edge of the largest aligned cube that holds it and is empty: 16, 8, 4, 2 or 1, and 0 if there
-//! is something in the cell. It depends on the blocks alone, never on their history. Skips lie in bricks of 4³ cells, each
-//! a line of the processor's cache.
+//! The skip of a cell is the largest empty box that holds it, of those that are as wide as they are long and stand where a
+//! multiple of their edges is: 1, 2, 4, 8 or 16 cells wide and 1, 2, 4 or 8 tall. Flat boxes matter, since one looks over
+//! floors and meadows. It depends on the blocks alone, never on their history. Skips lie in bricks of 4³ cells, each a
+//! line of the processor's cache.
 
 use std::sync::Arc;
 
@@ -22,6 +23,19 @@ pub(crate) const EDGE: i32 = 16;
 const SECTIONS: usize = (SIZE[0] / EDGE * SIZE[1] / EDGE * SIZE[2] / EDGE) as usize;
 const CELLS: usize = (SIZE[0] * SIZE[1] * SIZE[2]) as usize;
 const SECTION_CELLS: usize = (EDGE * EDGE * EDGE) as usize;
+
+/// The skip of a cell with something in it.
+const FULL: u8 = 0x80;
+
+/// The skip of a cell in an empty section.
+const OPEN: u8 = 0x7f;
+
+/// The boxes that may be skipped, the largest first: powers of two, the width's and the height's.
+#[rustfmt::skip]
+const BOXES: [(usize, usize); 20] = [
+    (4, 3), (4, 2), (4, 1), (3, 3), (4, 0), (3, 2), (3, 1), (2, 3), (3, 0), (2, 2),
+    (2, 1), (1, 3), (2, 0), (1, 2), (1, 1), (0, 3), (1, 0), (0, 2), (0, 1), (0, 0),
+];
 
 /// The light of a cell: that of blocks in the lower half of the byte, that of the sky in the upper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,7 +75,8 @@ pub struct Volume {
     hash: u64,
 }
 
-/// The skips of all cells, in bricks.
+/// The skips of all cells, in bricks. A skip has a box's width less one in four bits, its height less one in three, and in
+/// the last bit whether there is something in the cell.
 #[derive(Clone)]
 pub(crate) struct Skips(Box<[u8; CELLS]>);
 
@@ -70,6 +85,24 @@ impl Skips {
     #[inline(always)]
     pub fn at(&self, index: i32) -> u8 {
         self.0[index as usize & (CELLS - 1)]
+    }
+
+    /// The width of a skip's box, less one.
+    #[inline(always)]
+    pub fn wide(skip: i32) -> i32 {
+        skip & 15
+    }
+
+    /// The height of a skip's box, less one.
+    #[inline(always)]
+    pub fn tall(skip: i32) -> i32 {
+        (skip >> 4) & 7
+    }
+
+    /// All bits if there is something in the cell, else none.
+    #[inline(always)]
+    pub fn is_full(skip: i32) -> i32 {
+        -(skip >> 7)
     }
 
     /// The index of a cell that lies within the world.
@@ -96,7 +129,7 @@ impl Volume {
     /// Air under an open sky.
     pub fn empty() -> Self {
         let air = Arc::new(Section { blocks: [0; SECTION_CELLS], light: [Light::OPEN.0; SECTION_CELLS] });
-        let skips = vec![EDGE as u8; CELLS].into_boxed_slice();
+        let skips = vec![OPEN; CELLS].into_boxed_slice();
         #[expect(clippy::expect_used, reason = "the vector was made with this very length")]
         let skips = Skips(skips.try_into().map_err(drop).expect("the length is that of the array"));
         Self { sections: vec![air; SECTIONS], skips, top: -1, hash: 0 }
@@ -194,37 +227,22 @@ impl Volume {
         let corner = cell.map(|at| at & !15);
         let (section, _) = place(corner);
         let blocks = &self.sections[section].blocks;
-        // One level after the other: which cubes of edge 1, 2, 4, 8 and 16 hold something.
-        let mut skips = [0_u8; SECTION_CELLS];
-        let mut full: Vec<bool> = blocks.iter().map(|&block| block != 0).collect();
-        let mut edge = 1;
-        loop {
-            let count = EDGE as usize / edge;
-            for (inside, skip) in skips.iter_mut().enumerate() {
-                let [x, y, z] = [inside & 15, inside >> 8, (inside >> 4) & 15].map(|at| at / edge);
-                if !full[(y * count + z) * count + x] {
-                    *skip = edge as u8;
+        let full = boxes_that_are_full(blocks);
+        for (row, [y, z]) in (0..EDGE * EDGE).map(|row| (row as usize, [row >> 4, row & 15])) {
+            let mut open = !full[0][0][row];
+            let mut skips = [FULL; EDGE as usize];
+            for (wide, tall) in BOXES {
+                let mut fits = open & !full[wide][tall][row];
+                open &= !fits;
+                while fits != 0 {
+                    skips[fits.trailing_zeros() as usize] = ((1 << wide) - 1) | ((1 << tall) - 1) << 4;
+                    fits &= fits - 1;
                 }
             }
-            if count == 1 {
-                break;
+            for (x, skip) in skips.into_iter().enumerate() {
+                let at = Skips::index(corner[0] + x as i32, corner[1] + y, corner[2] + z);
+                self.skips.0[at as usize & (CELLS - 1)] = skip;
             }
-            let half = count / 2;
-            let mut larger = vec![false; half * half * half];
-            for (index, _) in full.iter().enumerate().filter(|(_, full)| **full) {
-                let (x, z, y) = (index % count, index / count % count, index / (count * count));
-                larger[(y / 2 * half + z / 2) * half + x / 2] = true;
-            }
-            (full, edge) = (larger, edge * 2);
-        }
-        for (inside, skip) in skips.iter().enumerate() {
-            let inside = inside as i32;
-            let at = Skips::index(
-                corner[0] + (inside & 15),
-                corner[1] + (inside >> 8),
-                corner[2] + ((inside >> 4) & 15),
-            );
-            self.skips.0[at as usize & (CELLS - 1)] = *skip;
         }
     }
 
@@ -247,6 +265,33 @@ impl Volume {
         let own = self.sections.iter().zip(&other.sections).filter(|(one, two)| !Arc::ptr_eq(one, two));
         CELLS + SECTIONS * size_of::<usize>() + own.count() * size_of::<Section>()
     }
+}
+
+/// Rows of a section along x, a bit for each cell, by y and z.
+type Rows = [u16; (EDGE * EDGE) as usize];
+
+/// Which cells of a section lie in a box with something in it, by the powers of two of the boxes' width and height.
+fn boxes_that_are_full(blocks: &[u16; SECTION_CELLS]) -> [[Rows; 4]; 5] {
+    /// The left halves of pairs of boxes, by the power of two of their width.
+    const LEFT: [u16; 4] = [0x5555, 0x3333, 0x0f0f, 0x00ff];
+    let mut full = [[[0; _]; 4]; 5];
+    for (inside, _) in blocks.iter().enumerate().filter(|(_, block)| **block != 0) {
+        full[0][0][inside >> 4] |= 1 << (inside & 15);
+    }
+    for wide in 0..5 {
+        for tall in 1..4 {
+            let half = &full[wide][tall - 1];
+            full[wide][tall] = std::array::from_fn(|row| half[row] | half[row ^ (8 << tall)]);
+        }
+        if wide < 4 {
+            let half = full[wide][0];
+            full[wide + 1][0] = std::array::from_fn(|row| {
+                let both = half[row] | half[row ^ (1 << wide)];
+                both | (both >> (1 << wide)) & LEFT[wide] | (both & LEFT[wide]) << (1 << wide)
+            });
+        }
+    }
+    full
 }
 
 /// What a cell with a block adds to the hash.
@@ -273,22 +318,34 @@ mod tests {
         WorldBlock::of("stone").unwrap()
     }
 
+    /// The width and height of the box that may be skipped, or none in a cell with something in it.
+    fn skip(volume: &Volume, [x, y, z]: Cell) -> Option<(i32, i32)> {
+        let skip = i32::from(volume.skips.at(Skips::index(x, y, z)));
+        (Skips::is_full(skip) == 0).then_some((Skips::wide(skip) + 1, Skips::tall(skip) + 1))
+    }
+
     #[test]
-    fn skips_are_the_largest_empty_aligned_cubes() {
+    fn skips_are_the_largest_empty_boxes() {
         let mut volume = Volume::empty();
         volume.replace([17, 33, 50], stone());
-        for (cell, skip) in [
-            ([17, 33, 50], 0),
-            ([16, 33, 50], 1),
-            ([18, 33, 50], 2),
-            ([21, 33, 50], 4),
-            ([25, 33, 50], 8),
-            ([0, 0, 0], 16),
+        for (cell, expected) in [
+            ([17, 33, 50], None),
+            // Under it is one layer, over it are six.
+            ([17, 32, 50], Some((16, 1))),
+            ([17, 34, 50], Some((16, 2))),
+            ([17, 36, 50], Some((16, 4))),
+            ([17, 40, 50], Some((16, 8))),
+            // Beside it, boxes are as tall as they can be.
+            ([16, 33, 50], Some((1, 8))),
+            ([18, 33, 50], Some((2, 8))),
+            ([21, 33, 50], Some((4, 8))),
+            ([25, 33, 50], Some((8, 8))),
+            ([0, 0, 0], Some((16, 8))),
         ] {
-            assert_eq!(volume.skips.at(Skips::index(cell[0], cell[1], cell[2])), skip, "{cell:?}");
+            assert_eq!(skip(&volume, cell), expected, "{cell:?}");
         }
         volume.replace([17, 33, 50], WorldBlock::AIR);
-        assert_eq!(volume.skips.at(Skips::index(17, 33, 50)), 16);
+        assert_eq!(skip(&volume, [17, 33, 50]), Some((16, 8)));
     }
 
     #[test]
@@ -302,6 +359,32 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn no_larger_box_is_empty_than_the_one_that_is_skipped(
+            cells in prop::collection::vec((0..16_i32, 0..16_i32, 0..16_i32), 0..60),
+            looked_at in prop::collection::vec((0..16_i32, 0..16_i32, 0..16_i32), 20)
+        ) {
+            let mut volume = Volume::empty();
+            for &(x, y, z) in &cells {
+                volume.replace([x, y, z], stone());
+            }
+            let is_empty = |(x, y, z): (i32, i32, i32), wide: i32, tall: i32| {
+                let corner = [x & -wide, y & -tall, z & -wide];
+                !cells.iter().any(|&(x, y, z)| {
+                    [x & -wide, y & -tall, z & -wide] == corner
+                })
+            };
+            for cell in looked_at {
+                let fits = |wide: i32, tall: i32| is_empty(cell, wide, tall).then_some(wide * wide * tall);
+                let largest = [1, 2, 4, 8, 16].into_iter()
+                    .flat_map(|wide| [1, 2, 4, 8].map(|tall| fits(wide, tall)))
+                    .max().flatten();
+                let skipped = skip(&volume, [cell.0, cell.1, cell.2]);
+                prop_assert_eq!(skipped.map(|(wide, tall)| wide * wide * tall), largest);
+                prop_assert!(skipped.is_none_or(|(wide, tall)| is_empty(cell, wide, tall)));
+            }
+        }
+
         #[test]
         fn the_hash_depends_on_the_blocks_and_not_on_their_history(
             cells in prop::collection::vec((0..256_i32, 0..128_i32, 0..256_i32), 1..40)
@@ -319,7 +402,7 @@ mod tests {
                 backward.replace([x, y, z], WorldBlock::AIR);
             }
             prop_assert_eq!(backward.hash(), Volume::empty().hash());
-            prop_assert!(backward.skips.0.iter().all(|skip| *skip == 16));
+            prop_assert!(backward.skips.0.iter().all(|skip| *skip == OPEN));
         }
     }
 }

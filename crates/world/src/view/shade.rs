@@ -45,7 +45,8 @@ pub(super) struct Shader<'a> {
     origin: [f32; 3],
     /// The kind of what the eyes are in: water or nothing.
     medium: u16,
-    far: f32,
+    /// How far one sees.
+    pub far: f32,
     haze: [u8; 3],
     /// How much of a colour is fog, in 256ths, by the distance.
     fog: [u16; FOG_STEPS + 1],
@@ -96,7 +97,7 @@ struct Spot<'a> {
 #[derive(Clone, Copy)]
 struct LastFace<'a> {
     cell: Cell,
-    face: usize,
+    face: Option<usize>,
     drawn: &'a Drawn,
     tile: &'a Texels,
     /// The light before it.
@@ -151,16 +152,22 @@ impl<'a> Shader<'a> {
         // Rays that are close together often meet the same face.
         let mut last = None;
         let mut pixels = [Pixel { veil: [0.0; 3], through: 1.0, medium: self.medium, met: None }; LANES];
-        packet.limit = [self.far; LANES];
-        self.meet_bodies(packet, window, &mut pixels);
-        packet.run(self.volume.skips(), self.volume.top(), |packet, lane| {
-            self.meets(packet, lane, &mut pixels[lane], &mut last)
-        });
+        for (number, body) in self.bodies.iter().enumerate() {
+            if body.window.overlaps(window) {
+                packet.stop_at(number, body.low, body.high);
+            }
+        }
+        packet
+            .run(self.volume.skips(), |packet, lane| self.meets(packet, lane, &mut pixels[lane], &mut last));
         let lengths = lengths(packet);
         let mut colours = [[0; 3]; LANES];
         for (lane, colour) in colours.iter_mut().enumerate() {
             let pixel = &pixels[lane];
             let behind = pixel.met.unwrap_or_else(|| {
+                if let Some((body, face)) = packet.stop(lane) {
+                    let body = &self.bodies[body];
+                    return self.fogged(self.lit(body.colour, body.light, face), packet.limit[lane]);
+                }
                 let [x, y, z] = ray(packet, lane);
                 let direction = [x / lengths[lane], y / lengths[lane], z / lengths[lane]];
                 if self.medium == 0 { self.sky.towards(direction) } else { self.haze }
@@ -183,26 +190,6 @@ impl<'a> Shader<'a> {
         [mix(0) as u8, mix(1) as u8, mix(2) as u8]
     }
 
-    /// Still bodies are boxes, before which rays end.
-    #[inline(always)]
-    fn meet_bodies(&self, packet: &mut Packet, window: Window, pixels: &mut [Pixel; LANES]) {
-        for body in &self.bodies {
-            if !body.window.overlaps(window) {
-                continue;
-            }
-            for (lane, pixel) in pixels.iter_mut().enumerate() {
-                let Some((distance, face)) = enter(self.origin, ray(packet, lane), body.low, body.high)
-                else {
-                    continue;
-                };
-                if distance < packet.limit[lane] {
-                    packet.limit[lane] = distance;
-                    pixel.met = Some(self.fogged(self.lit(body.colour, body.light, face), distance));
-                }
-            }
-        }
-    }
-
     /// Whether a ray ends in its cell. What it sees there goes into the pixel.
     #[inline(always)]
     fn meets(
@@ -212,23 +199,24 @@ impl<'a> Shader<'a> {
         pixel: &mut Pixel,
         last: &mut Option<LastFace<'a>>,
     ) -> bool {
-        let cell = [packet.cell[0][lane], packet.cell[1][lane], packet.cell[2][lane]];
-        let axis = packet.axis[lane];
-        let face = axis as usize * 2 + usize::from(axis < 3 && !packet.goes_up(axis as usize, lane));
+        let cell = packet.cell(lane);
+        let face = packet.face(lane);
         let LastFace { drawn, tile, light, .. } = match last {
             Some(known) if known.cell == cell && known.face == face => *known,
             _ => {
                 let number = usize::from(self.volume.state_inside(cell));
                 let Some(drawn) = self.states.get(number) else { return false };
                 let mut before = cell;
-                if axis < 3 {
-                    before[axis as usize] += if face % 2 == 1 { 1 } else { -1 };
+                if let Some(face) = face {
+                    before[face / 2] += if face % 2 == 1 { 1 } else { -1 };
                 }
-                let tile = self.tile(drawn, cell, face);
+                let tile = self.tile(drawn, cell, face.unwrap_or(UP));
                 *last.insert(LastFace { cell, face, drawn, tile, light: self.volume.light(before) })
             }
         };
-        if axis < 3 && drawn.shape == Shape::Cube {
+        if let Some(face) = face
+            && drawn.shape == Shape::Cube
+        {
             let distance = packet.distance[lane];
             let on =
                 |axis: usize| self.origin[axis] + packet.direction[axis][lane] * distance - cell[axis] as f32;
@@ -252,7 +240,6 @@ impl<'a> Shader<'a> {
         let local = [0, 1, 2].map(|axis| self.origin[axis] - cell[axis] as f32);
         let at = |distance: f32| [0, 1, 2].map(|axis| local[axis] + direction[axis] * distance);
         let distance = packet.distance[lane];
-        let axis = packet.axis[lane] as usize;
         let light = self.volume.light(cell);
         match &drawn.shape {
             Shape::None | Shape::Cube => false,
@@ -266,8 +253,8 @@ impl<'a> Shader<'a> {
                     let meets_surface = direction[1] < 0.0 && is_here(point[0]) && is_here(point[2]);
                     return meets_surface && self.show_face(drawn, cell, UP, down, point, pixel);
                 }
-                let face = axis * 2 + usize::from(axis < 3 && !packet.goes_up(axis, lane));
-                axis < 3 && self.show_face(drawn, cell, face, distance, point, pixel)
+                let face = packet.face(lane);
+                face.is_some_and(|face| self.show_face(drawn, cell, face, distance, point, pixel))
             }
             Shape::Cross => {
                 let planes = [
