@@ -14,11 +14,14 @@ use crate::tool::Tool;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ItemId(u16);
 
-/// Some of one kind.
+/// Some of one kind, as they lie in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ItemStack {
     pub item: ItemId,
     pub count: u8,
+    /// How often a tool has been used.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub wear: u16,
 }
 
 /// What eating one gives.
@@ -71,6 +74,33 @@ fn items() -> &'static [ItemFacts] {
         items
     });
     &ITEMS
+}
+
+impl ItemStack {
+    pub fn new(item: ItemId, count: u8) -> Self {
+        Self { item, count, wear: 0 }
+    }
+
+    /// Takes from another stack of the same kind as many as there is room for.
+    pub fn merge(&mut self, other: &mut Self) {
+        if (self.item, self.wear) == (other.item, other.wear) {
+            let moved = other.count.min(self.item.stack_size().saturating_sub(self.count));
+            self.count += moved;
+            other.count -= moved;
+        }
+    }
+
+    /// Takes away up to so many, and may leave none.
+    pub fn split(&mut self, count: u8) -> Option<Self> {
+        let taken = Self { count: count.min(self.count), ..*self };
+        self.count -= taken.count;
+        Some(taken).filter(|taken| taken.count > 0)
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(wear: &u16) -> bool {
+    *wear == 0
 }
 
 impl ItemId {

@@ -126,7 +126,7 @@ pub fn recipes() -> &'static [Recipe] {
         rows(include_str!("../data/recipes.tsv"))
             .map(|[id, result, count, shape]| {
                 let (cells, width) = parse(shape);
-                Recipe { id, result: ItemStack { item: item(result), count: number(count) }, cells, width }
+                Recipe { id, result: ItemStack::new(item(result), number(count)), cells, width }
             })
             .collect()
     });

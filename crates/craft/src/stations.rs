@@ -31,8 +31,8 @@ pub fn smelting(input: ItemId) -> Option<Smelting> {
 pub fn stonecutting(input: ItemId) -> &'static [ItemStack] {
     static STONECUTTING: LazyLock<BTreeMap<ItemId, Vec<ItemStack>>> = LazyLock::new(|| {
         let stack = |text: &String| match text.split_once(' ') {
-            Some((id, count)) => ItemStack { item: item(id), count: number(count) },
-            None => ItemStack { item: item(text), count: 1 },
+            Some((id, count)) => ItemStack::new(item(id), number(count)),
+            None => ItemStack::new(item(text), 1),
         };
         let sorted = |results: &Vec<String>| {
             let mut stacks: Vec<ItemStack> = results.iter().map(stack).collect();

@@ -8,6 +8,7 @@
 //! | by name (`"action_type": "env"`) | `{"forward": 1, …}` | `"camera": [pitch, yaw]` in degrees, inside |
 //! | keys | `"keys": ["forward", …]` with `"ticks"` and `"craft"` | `"turn": {"yaw": …, "pitch": …}` in degrees |
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// A key or button that is down or not.
@@ -29,7 +30,8 @@ pub enum Button {
 }
 
 /// What a player does in a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "[u8; 7]", into = "[u8; 7]")]
 pub struct Action {
     /// A bit for each [`Button`].
     buttons: u16,
@@ -173,6 +175,11 @@ impl Action {
         [low, high, self.hotbar, pitch[0], pitch[1], yaw[0], yaw[1]]
     }
 
+    /// Its bytes as a number.
+    pub(crate) fn number(self) -> u64 {
+        self.to_bytes().into_iter().fold(0, |number, byte| number << 8 | u64::from(byte))
+    }
+
     /// Every seven bytes are an action. What does not exist is left out.
     pub fn from_bytes([low, high, hotbar, p0, p1, y0, y1]: [u8; Self::BYTES]) -> Self {
         let turn = [[p0, p1], [y0, y1]].map(i16::from_le_bytes);
@@ -246,6 +253,18 @@ impl SentAction {
             return Ok(by_buttons(buttons, fields.get("camera"))?.into());
         }
         by_keys(fields)
+    }
+}
+
+impl From<Action> for [u8; Action::BYTES] {
+    fn from(action: Action) -> Self {
+        action.to_bytes()
+    }
+}
+
+impl From<[u8; Self::BYTES]> for Action {
+    fn from(bytes: [u8; Self::BYTES]) -> Self {
+        Self::from_bytes(bytes)
     }
 }
 

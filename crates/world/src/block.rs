@@ -7,37 +7,13 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+pub use craft::ToolKind;
 use serde::Deserialize;
 use voxel::textures::Layer;
 
 /// The state of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorldBlock(pub(crate) u16);
-
-/// What breaks some blocks faster than a hand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ToolKind {
-    Pickaxe,
-    Axe,
-    Shovel,
-    Hoe,
-    Sword,
-    Shears,
-}
-
-impl ToolKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pickaxe => "pickaxe",
-            Self::Axe => "axe",
-            Self::Shovel => "shovel",
-            Self::Hoe => "hoe",
-            Self::Sword => "sword",
-            Self::Shears => "shears",
-        }
-    }
-}
 
 /// A direction in the plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

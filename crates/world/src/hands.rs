@@ -1,17 +1,19 @@
 //! What the buttons for attack and use do: breaking and placing blocks.
 
+use craft::ItemStack;
 use serde::{Deserialize, Serialize};
 
 use crate::action::{Action, Button};
-use crate::aim::{REACH, Target, aim};
+use crate::aim::Target;
 use crate::block::{Axis, Facing, WorldBlock};
 use crate::body::Aabb;
 use crate::events::{Event, EventKind};
 use crate::hash::Mixer;
-use crate::item::{Footing, Item, breaking};
+use crate::item::{Footing, breaking};
 use crate::light::relight;
-use crate::player::{Player, is_water_at};
+use crate::player::is_water_at;
 use crate::volume::{Cell, Volume, contains};
+use crate::world::World;
 
 /// The ticks after a block is broken before the next one is begun.
 const BREAK_PAUSE: u8 = 5;
@@ -44,109 +46,93 @@ impl Hands {
         self.breaking.is_none_or(|(cell, part)| contains(cell) && (0.0..=1.0).contains(&part))
     }
 
-    pub fn act(
-        &mut self,
-        volume: &mut Volume,
-        player: &Player,
-        others: &[Aabb],
-        held: Option<Item>,
-        action: Action,
-        events: &mut Vec<Event>,
-    ) {
-        self.swing = self.swing.saturating_add(1);
-        let target = aim(volume, player.eyes(), player.look(), REACH);
-        self.attack(volume, player, held, action, target, events);
-        self.place(volume, player, others, held, action, target, events);
-    }
-
-    fn attack(
-        &mut self,
-        volume: &mut Volume,
-        player: &Player,
-        held: Option<Item>,
-        action: Action,
-        target: Option<Target>,
-        events: &mut Vec<Event>,
-    ) {
-        if !action.is_down(Button::Attack) {
-            self.breaking = None;
-            self.break_pause = 0;
-            return;
-        }
-        if self.swing >= SWING {
-            self.swing = 0;
-        }
-        let Some(Target { cell, .. }) = target else {
-            self.breaking = None;
-            return;
-        };
-        if self.break_pause > 0 {
-            self.break_pause -= 1;
-            return;
-        }
-        let block = volume.block(cell);
-        let footing = Footing {
-            is_under_water: is_water_at(volume, player.eyes()),
-            is_off_ground: !player.is_on_ground,
-        };
-        let Some(part) = breaking(block.kind(), held, footing) else {
-            self.breaking = None;
-            return;
-        };
-        let before = self.breaking.filter(|(known, _)| *known == cell).map_or(0.0, |(_, part)| part);
-        let broken = before + part;
-        if broken < 1.0 - 1e-9 {
-            self.breaking = Some((cell, broken));
-            return;
-        }
-        change(volume, cell, WorldBlock::AIR);
-        events.push(Event { kind: EventKind::MineBlock, object: block.id() });
-        self.breaking = None;
-        self.break_pause = if part >= 1.0 { 0 } else { BREAK_PAUSE };
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "each is another part of the world")]
-    fn place(
-        &mut self,
-        volume: &mut Volume,
-        player: &Player,
-        others: &[Aabb],
-        held: Option<Item>,
-        action: Action,
-        target: Option<Target>,
-        events: &mut Vec<Event>,
-    ) {
-        self.use_pause = self.use_pause.saturating_sub(1);
-        if !action.is_down(Button::Use) {
-            self.use_pause = 0;
-            return;
-        }
-        let (Some(Item::Block(block)), Some(target)) = (held, target) else { return };
-        if self.use_pause > 0 {
-            return;
-        }
-        let is_replaced = volume.block(target.cell).kind().replaceable;
-        let cell = if is_replaced { target.cell } else { add(target.cell, target.face) };
-        let face = if is_replaced { [0, 1, 0] } else { target.face };
-        let Some(block) = turned(block, volume, cell, face, player.look()) else { return };
-        let body = Aabb { low: cell.map(f64::from), high: cell.map(|at| f64::from(at + 1)) };
-        let is_in_the_way = block.state().solid
-            && (player.bounds().overlaps(body) || others.iter().any(|other| other.overlaps(body)));
-        if !contains(cell) || !volume.block(cell).kind().replaceable || is_in_the_way {
-            return;
-        }
-        change(volume, cell, block);
-        events.push(Event { kind: EventKind::UseItem, object: block.id() });
-        self.use_pause = USE_PAUSE;
-        self.swing = 0;
-    }
-
     pub fn mix_into(&self, mixer: &mut Mixer) {
         if let Some((cell, part)) = self.breaking {
             mixer.add(((cell[1] << 16) | (cell[2] << 8) | cell[0]) as u64);
             mixer.add_f64(part);
         }
         mixer.add(u64::from(self.break_pause) << 16 | u64::from(self.use_pause) << 8 | u64::from(self.swing));
+    }
+}
+
+impl World {
+    /// Lets the hands do what the buttons want.
+    pub(crate) fn use_hands(&mut self, action: Action, events: &mut Vec<Event>) {
+        self.hands.swing = self.hands.swing.saturating_add(1);
+        let target = self.target();
+        self.attack(action, target, events);
+        self.place(action, target, events);
+    }
+
+    fn attack(&mut self, action: Action, target: Option<Target>, events: &mut Vec<Event>) {
+        let hands = &mut self.hands;
+        if !action.is_down(Button::Attack) {
+            hands.breaking = None;
+            hands.break_pause = 0;
+            return;
+        }
+        if hands.swing >= SWING {
+            hands.swing = 0;
+        }
+        let Some(Target { cell, .. }) = target else {
+            hands.breaking = None;
+            return;
+        };
+        if hands.break_pause > 0 {
+            hands.break_pause -= 1;
+            return;
+        }
+        let block = self.volume.block(cell);
+        let footing = Footing {
+            is_under_water: is_water_at(&self.volume, self.player.eyes()),
+            is_off_ground: !self.player.is_on_ground,
+        };
+        let held = self.inventory.slot(self.player.slot).map(|stack| stack.item);
+        let Some(part) = breaking(block.kind(), held, footing) else {
+            hands.breaking = None;
+            return;
+        };
+        let before = hands.breaking.filter(|(known, _)| *known == cell).map_or(0.0, |(_, part)| part);
+        let broken = before + part;
+        if broken < 1.0 - 1e-9 {
+            hands.breaking = Some((cell, broken));
+            return;
+        }
+        hands.breaking = None;
+        hands.break_pause = if part >= 1.0 { 0 } else { BREAK_PAUSE };
+        change(&mut self.volume, cell, WorldBlock::AIR);
+        events.push(Event::new(EventKind::MineBlock, block.id()));
+        if block.kind().hardness != Some(0.0) {
+            self.inventory.wear(self.player.slot, 1);
+        }
+    }
+
+    fn place(&mut self, action: Action, target: Option<Target>, events: &mut Vec<Event>) {
+        self.hands.use_pause = self.hands.use_pause.saturating_sub(1);
+        if !action.is_down(Button::Use) {
+            self.hands.use_pause = 0;
+            return;
+        }
+        let (Some(ItemStack { item, .. }), Some(target)) = (self.held(), target) else { return };
+        let Some(block) = WorldBlock::of(item.id()) else { return };
+        if self.hands.use_pause > 0 {
+            return;
+        }
+        let is_replaced = self.volume.block(target.cell).kind().replaceable;
+        let cell = if is_replaced { target.cell } else { add(target.cell, target.face) };
+        let face = if is_replaced { [0, 1, 0] } else { target.face };
+        let Some(block) = turned(block, &self.volume, cell, face, self.player.look()) else { return };
+        let body = Aabb { low: cell.map(f64::from), high: cell.map(|at| f64::from(at + 1)) };
+        let mut others = self.bodies.iter().map(|body| body.bounds).chain([self.player.bounds()]);
+        let is_in_the_way = block.state().solid && others.any(|other| other.overlaps(body));
+        if !contains(cell) || !self.volume.block(cell).kind().replaceable || is_in_the_way {
+            return;
+        }
+        change(&mut self.volume, cell, block);
+        self.inventory.take(self.player.slot, 1);
+        events.push(Event::new(EventKind::UseItem, item.id()));
+        self.hands.use_pause = USE_PAUSE;
+        self.hands.swing = 0;
     }
 }
 

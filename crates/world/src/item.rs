@@ -1,69 +1,9 @@
-//! What a hand can hold.
+//! How fast blocks are broken with what a hand holds.
 
-use crate::block::{BlockKind, ToolKind, WorldBlock};
+use craft::ItemId;
+pub use craft::{Tool, ToolKind, ToolMaterial};
 
-/// What tools are made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ToolMaterial {
-    Wood,
-    Stone,
-    Iron,
-    Diamond,
-    Netherite,
-    Gold,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Item {
-    Tool(ToolKind, ToolMaterial),
-    Block(WorldBlock),
-}
-
-impl ToolMaterial {
-    /// How much faster than a hand it is.
-    pub fn speed(self) -> f64 {
-        match self {
-            Self::Wood => 2.0,
-            Self::Stone => 4.0,
-            Self::Iron => 6.0,
-            Self::Diamond => 8.0,
-            Self::Netherite => 9.0,
-            Self::Gold => 12.0,
-        }
-    }
-
-    fn prefix(self) -> &'static str {
-        match self {
-            Self::Wood => "wooden",
-            Self::Stone => "stone",
-            Self::Iron => "iron",
-            Self::Diamond => "diamond",
-            Self::Netherite => "netherite",
-            Self::Gold => "golden",
-        }
-    }
-
-    /// What it gets something out of.
-    pub fn tier(self) -> u8 {
-        match self {
-            Self::Wood | Self::Gold => 0,
-            Self::Stone => 1,
-            Self::Iron => 2,
-            Self::Diamond | Self::Netherite => 3,
-        }
-    }
-}
-
-impl Item {
-    /// Its id, such as `iron_pickaxe` or `torch`.
-    pub fn id(self) -> String {
-        match self {
-            Self::Tool(ToolKind::Shears, _) => "shears".to_owned(),
-            Self::Tool(kind, material) => format!("{}_{}", material.prefix(), kind.name()),
-            Self::Block(block) => block.id().to_owned(),
-        }
-    }
-}
+use crate::block::BlockKind;
 
 /// The state of whoever breaks a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,30 +13,29 @@ pub struct Footing {
 }
 
 /// How much of a block is broken in a tick; none if it cannot be. A whole one and more breaks at once.
-pub fn breaking(kind: &BlockKind, held: Option<Item>, footing: Footing) -> Option<f64> {
+pub fn breaking(kind: &BlockKind, held: Option<ItemId>, footing: Footing) -> Option<f64> {
     let hardness = kind.hardness?;
     if hardness == 0.0 {
         return Some(f64::INFINITY);
     }
-    let tool = match held {
-        Some(Item::Tool(tool, material)) => Some((tool, material)),
-        _ => None,
-    };
-    let mut speed = tool.map_or(1.0, |(tool, material)| speed(kind, tool, material));
+    let mut speed = held.and_then(ItemId::tool).map_or(1.0, |tool| speed(kind, tool));
     if footing.is_under_water {
         speed /= 5.0;
     }
     if footing.is_off_ground {
         speed /= 5.0;
     }
-    let yields = match kind.tier {
-        None => true,
-        Some(tier) => tool.is_some_and(|(tool, material)| kind.tool == Some(tool) && material.tier() >= tier),
-    };
-    Some(speed / hardness / if yields { 30.0 } else { 100.0 })
+    Some(speed / hardness / if yields(kind, held) { 30.0 } else { 100.0 })
 }
 
-fn speed(kind: &BlockKind, tool: ToolKind, material: ToolMaterial) -> f64 {
+/// Whether something is got out of a block with what a hand holds.
+pub fn yields(kind: &BlockKind, held: Option<ItemId>) -> bool {
+    let Some(tier) = kind.tier else { return true };
+    let tool = held.and_then(ItemId::tool);
+    tool.is_some_and(|tool| kind.tool == Some(tool.kind) && tool.material.tier() >= tier)
+}
+
+fn speed(kind: &BlockKind, Tool { kind: tool, material }: Tool) -> f64 {
     match tool {
         ToolKind::Shears if kind.id.ends_with("_leaves") => 15.0,
         ToolKind::Shears if kind.id.ends_with("_wool") => 5.0,
@@ -108,7 +47,7 @@ fn speed(kind: &BlockKind, tool: ToolKind, material: ToolMaterial) -> f64 {
 }
 
 /// In how many ticks a block is broken.
-pub fn ticks_to_break(kind: &BlockKind, held: Option<Item>, footing: Footing) -> Option<u32> {
+pub fn ticks_to_break(kind: &BlockKind, held: Option<ItemId>, footing: Footing) -> Option<u32> {
     let part = breaking(kind, held, footing)?;
     // Sums of parts fall short of the whole by rounding.
     Some(((1.0 / part) - 1e-9).ceil().max(1.0) as u32)

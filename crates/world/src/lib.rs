@@ -20,6 +20,7 @@ mod episode;
 mod events;
 mod hands;
 mod hash;
+pub mod inventory;
 pub mod item;
 mod light;
 mod noise;
@@ -32,8 +33,10 @@ mod volume;
 mod world;
 
 pub use action::Action;
+pub use craft::{ItemId, ItemStack};
 pub use episode::{Batch, Episode, Lane, StepOutcome};
 pub use events::{Event, EventKind};
+pub use inventory::Inventory;
 pub use save::SaveError;
 pub use scene::{Scene, TERRAINS, Terrain, Terrains, UnknownScene};
 pub use view::{Frame, Simd};

@@ -13,9 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::ENGINE;
 use crate::block::{WorldBlock, table};
 use crate::episode::Episode;
-use crate::hands::Hands;
 use crate::light::relight;
-use crate::player::Player;
 use crate::scene::Terrains;
 use crate::volume::{Cell, contains};
 use crate::world::{Body, World};
@@ -37,35 +35,25 @@ pub enum SaveError {
     Damaged(&'static str),
 }
 
+/// A save, which is written from a world that is borrowed, and read into one of its own.
 #[derive(Serialize, Deserialize)]
-struct Save {
+struct Save<W> {
     engine: String,
     scene: String,
-    seed: u64,
     max_steps: u64,
-    tick: u64,
-    dawn: u64,
-    player: Player,
-    hands: Hands,
-    bodies: Vec<Body>,
+    world: W,
     changes: Vec<(Cell, u16)>,
     hash: u64,
 }
 
 impl Episode {
     pub fn save(&self) -> Vec<u8> {
-        let World { volume, player, bodies, hands, seed, tick, dawn, .. } = &self.world;
-        let changes = volume.changes(&self.terrain.volume).map(|(cell, block)| (cell, block.0));
+        let changes = self.world.volume.changes(&self.terrain.volume).map(|(cell, block)| (cell, block.0));
         let save = Save {
             engine: ENGINE.to_owned(),
             scene: self.scene.name().to_owned(),
-            seed: *seed,
             max_steps: self.max_steps,
-            tick: *tick,
-            dawn: *dawn,
-            player: player.clone(),
-            hands: hands.clone(),
-            bodies: bodies.clone(),
+            world: &self.world,
             changes: changes.collect(),
             hash: self.world.hash(),
         };
@@ -82,40 +70,41 @@ impl Episode {
         let unreadable = |error: &dyn ToString| SaveError::Unreadable(error.to_string());
         let read = GzDecoder::new(bytes).take(MAX_BYTES).read_to_end(&mut text);
         read.map_err(|error| unreadable(&error))?;
-        let save: Save = serde_json::from_slice(&text).map_err(|error| unreadable(&error))?;
+        let save: Save<World> = serde_json::from_slice(&text).map_err(|error| unreadable(&error))?;
         if save.engine != ENGINE {
             return Err(SaveError::OtherEngine(save.engine.chars().take(40).collect()));
         }
         save.check()?;
         let scene = save.scene.parse().map_err(|error| unreadable(&error))?;
-        let mut episode = Self::new(scene, save.seed, save.max_steps, terrains);
-        let world = &mut episode.world;
+        let terrain = terrains.get(scene, save.world.seed);
+        let mut world = save.world;
+        world.volume = terrain.volume.clone();
         for (cell, state) in save.changes {
             let block = WorldBlock(state);
             let old = world.volume.replace(cell, block);
             relight(&mut world.volume, cell, old, block);
         }
-        (world.tick, world.dawn) = (save.tick, save.dawn);
-        (world.player, world.hands, world.bodies) = (save.player, save.hands, save.bodies);
         if world.hash() != save.hash {
             return Err(SaveError::Damaged("its parts do not belong together"));
         }
-        Ok(episode)
+        Ok(Self { scene, terrain, world, max_steps: save.max_steps })
     }
 }
 
-impl Save {
+impl Save<World> {
     fn check(&self) -> Result<(), SaveError> {
         let is_state = |state: u16| usize::from(state) < table().states.len();
         let is_place =
             |body: &Body| body.bounds.low.iter().chain(&body.bounds.high).all(|part| part.abs() <= 1e4);
-        if self.changes.len() > MAX_CHANGES || self.bodies.len() > MAX_BODIES {
+        if self.changes.len() > MAX_CHANGES || self.world.bodies.len() > MAX_BODIES {
             return Err(SaveError::Damaged("it has too many parts"));
         }
         if !self.changes.iter().all(|(cell, state)| contains(*cell) && is_state(*state)) {
             return Err(SaveError::Damaged("it has blocks that do not exist"));
         }
-        if !self.player.is_possible() || !self.hands.are_possible() || !self.bodies.iter().all(is_place) {
+        let World { player, inventory, hands, bodies, .. } = &self.world;
+        let is_possible = player.is_possible() && inventory.is_possible() && hands.are_possible();
+        if !is_possible || !bodies.iter().all(is_place) {
             return Err(SaveError::Damaged("nobody can be in such a state"));
         }
         Ok(())

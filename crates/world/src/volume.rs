@@ -114,6 +114,12 @@ impl Skips {
     }
 }
 
+impl Default for Volume {
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
 /// Whether a cell lies within the world.
 pub fn contains([x, y, z]: Cell) -> bool {
     (0..SIZE[0]).contains(&x) && (0..SIZE[1]).contains(&y) && (0..SIZE[2]).contains(&z)

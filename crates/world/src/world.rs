@@ -1,15 +1,16 @@
 //! A world that goes on step by step.
 
+use craft::{ItemId, ItemStack};
 use serde::{Deserialize, Serialize};
 
-use crate::action::Action;
+use crate::action::{Action, Button};
 use crate::aim::{REACH, Target, aim};
-use crate::block::{ToolKind, WorldBlock};
+use crate::block::WorldBlock;
 use crate::body::Aabb;
 use crate::events::Event;
 use crate::hands::{self, Hands};
 use crate::hash::Mixer;
-use crate::item::{Item, ToolMaterial};
+use crate::inventory::Inventory;
 use crate::player::Player;
 use crate::scene::Terrain;
 use crate::volume::{Cell, Volume, contains};
@@ -28,13 +29,17 @@ pub struct Body {
 }
 
 /// A world with one player.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct World {
+    /// Saves have only what differs from the terrain.
+    #[serde(skip)]
     pub(crate) volume: Volume,
     pub(crate) player: Player,
+    pub(crate) inventory: Inventory,
     pub(crate) bodies: Vec<Body>,
     pub(crate) hands: Hands,
-    hotbar: [Option<Item>; 9],
+    /// The action of the step before.
+    previous: Action,
     pub(crate) seed: u64,
     pub(crate) tick: u64,
     /// The time of day at the start.
@@ -42,14 +47,15 @@ pub struct World {
 }
 
 impl World {
-    /// A world that begins on a terrain at noon. The seed decides everything that is left to chance.
+    /// A world that begins on a terrain at noon, with the things of one who only walks about. The seed decides everything that is left to chance.
     pub fn new(terrain: &Terrain, seed: u64) -> Self {
         Self {
             volume: terrain.volume.clone(),
             player: Player::new(terrain.start, terrain.yaw),
+            inventory: Inventory::kit(),
             bodies: Vec::new(),
             hands: Hands::default(),
-            hotbar: hotbar(),
+            previous: Action::default(),
             seed,
             tick: 0,
             dawn: NOON,
@@ -64,10 +70,9 @@ impl World {
             return events;
         }
         self.player.turn(*action);
-        let others: Vec<Aabb> = self.bodies.iter().map(|body| body.bounds).collect();
-        let held = self.held();
-        self.hands.act(&mut self.volume, &self.player, &others, held, *action, &mut events);
+        self.use_hands(*action, &mut events);
         self.player.advance(&self.volume, *action);
+        self.previous = *action;
         events
     }
 
@@ -79,13 +84,23 @@ impl World {
         &self.volume
     }
 
-    /// What is in a slot of the hot bar, from 0.
-    pub fn item(&self, slot: usize) -> Option<Item> {
-        self.hotbar.get(slot).copied().flatten()
+    /// Whether a button is down that was not in the step before.
+    pub fn is_newly_down(&self, action: Action, button: Button) -> bool {
+        action.is_down(button) && !self.previous.is_down(button)
     }
 
-    pub fn held(&self) -> Option<Item> {
-        self.item(self.player.slot)
+    pub fn inventory(&self) -> &Inventory {
+        &self.inventory
+    }
+
+    /// What the hand holds.
+    pub fn held(&self) -> Option<ItemStack> {
+        self.inventory.slot(self.player.slot)
+    }
+
+    /// Gives the player items. What does not fit is lost.
+    pub fn give(&mut self, item: ItemId, count: u32) {
+        self.inventory.give(item, count);
     }
 
     /// How many steps there have been.
@@ -138,7 +153,9 @@ impl World {
         mixer.add(self.tick);
         mixer.add(self.dawn);
         self.player.mix_into(&mut mixer);
+        self.inventory.mix_into(&mut mixer);
         self.hands.mix_into(&mut mixer);
+        mixer.add(self.previous.number());
         for body in &self.bodies {
             for part in body.bounds.low.iter().chain(&body.bounds.high) {
                 mixer.add_f64(*part);
@@ -146,21 +163,4 @@ impl World {
         }
         mixer.finish()
     }
-}
-
-/// What players have as long as there is no inventory. Blocks never run out.
-fn hotbar() -> [Option<Item>; 9] {
-    let tool = |kind| Some(Item::Tool(kind, ToolMaterial::Iron));
-    let block = |id| WorldBlock::of(id).map(Item::Block);
-    [
-        tool(ToolKind::Pickaxe),
-        tool(ToolKind::Axe),
-        tool(ToolKind::Shovel),
-        block("cobblestone"),
-        block("oak_planks"),
-        block("oak_log"),
-        block("glass"),
-        block("torch"),
-        block("ladder"),
-    ]
 }

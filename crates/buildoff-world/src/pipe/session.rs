@@ -6,7 +6,7 @@ use std::thread;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use world::action::CAMERA_BINS;
-use world::item::Item;
+use world::inventory::HOTBAR;
 use world::view::MAX_EDGE;
 use world::{Action, Batch, ENGINE, Episode, Frame, Lane, Scene, Terrains, World};
 
@@ -97,7 +97,7 @@ struct Info<'a> {
     food: i32,
     air: i32,
     /// The ids of what is in the hot bar.
-    inventory: Vec<Option<String>>,
+    inventory: Vec<Option<&'static str>>,
     slot: usize,
     /// The id of the block that the player looks at.
     target: Option<&'static str>,
@@ -299,7 +299,9 @@ impl Info<'_> {
             health: player.health,
             food: player.food,
             air: player.air,
-            inventory: (0..9).map(|slot| world.item(slot).map(Item::id)).collect(),
+            inventory: (0..HOTBAR)
+                .map(|slot| world.inventory().slot(slot).map(|stack| stack.item.id()))
+                .collect(),
             slot: player.slot,
             target: world.target().map(|target| world.volume().block(target.cell).id()),
             progress: [],

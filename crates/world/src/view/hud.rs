@@ -3,10 +3,13 @@
 //! It is painted for a window of 640 by 360 and then made as small as the frame. That is kept until something of it
 //! changes.
 
+use craft::{ItemId, ItemStack};
+
 use crate::atlas::Atlas;
-use crate::block::ToolKind;
+use crate::block::{Shape, WorldBlock};
 use crate::hands::SWING;
-use crate::item::{Item, ToolMaterial};
+use crate::inventory::HOTBAR;
+use crate::item::{Tool, ToolKind, ToolMaterial};
 use crate::world::World;
 
 const WIDTH: usize = 640;
@@ -19,7 +22,7 @@ struct Canvas(Vec<[u8; 4]>);
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct HudState {
     slot: usize,
-    items: [Option<Item>; 9],
+    items: [Option<ItemStack>; HOTBAR],
     health: i32,
     food: i32,
     air: i32,
@@ -83,7 +86,7 @@ impl HudState {
         let lamp = u16::from(light.block()) * 11;
         Self {
             slot: player.slot,
-            items: std::array::from_fn(|slot| world.item(slot)),
+            items: std::array::from_fn(|slot| world.inventory().slot(slot)),
             health: player.health,
             food: player.food,
             air: if player.air < 300 { player.air.max(0) / 30 } else { 10 },
@@ -98,11 +101,11 @@ fn paint(state: &HudState) -> Canvas {
     paint_hand(&mut canvas, state);
     let left = WIDTH / 2 - 91;
     canvas.fill(left, HEIGHT - 22, 182, 22, [0, 0, 0, 130]);
-    for slot in 0..9 {
+    for slot in 0..HOTBAR {
         let x = left + 1 + slot * 20;
         canvas.frame(x, HEIGHT - 21, 20, 20, [140, 140, 140, 170]);
-        if let Some(item) = state.items[slot] {
-            paint_item(&mut canvas, item, x as i32 + 2, HEIGHT as i32 - 19, 1, 256);
+        if let Some(stack) = state.items[slot] {
+            paint_item(&mut canvas, stack.item, x as i32 + 2, HEIGHT as i32 - 19, 1, 256);
         }
     }
     let chosen = left + state.slot * 20;
@@ -163,12 +166,13 @@ fn paint_hand(canvas: &mut Canvas, state: &HudState) {
         tick => i32::from(SWING - tick) * 26,
     };
     let (x, y) = (430 - swung, 190 + swung / 3);
-    match state.items[state.slot] {
-        Some(Item::Block(block)) if block.state().shape == crate::block::Shape::Cube => {
-            paint_cube(canvas, block.0, x, y, state.light);
-        }
-        Some(item) => paint_item(canvas, item, x, y - 30, 11, state.light),
-        None => paint_arm(canvas, x, y, state.light),
+    let Some(ItemStack { item, .. }) = state.items[state.slot] else {
+        paint_arm(canvas, x, y, state.light);
+        return;
+    };
+    match WorldBlock::of(item.id()) {
+        Some(block) if block.state().shape == Shape::Cube => paint_cube(canvas, block.0, x, y, state.light),
+        _ => paint_item(canvas, item, x, y - 30, 11, state.light),
     }
 }
 
@@ -212,7 +216,7 @@ fn paint_cube(canvas: &mut Canvas, state: u16, x: i32, y: i32, light: u16) {
 }
 
 /// The picture of an item: the side of a block, or a drawing of a tool.
-fn paint_item(canvas: &mut Canvas, item: Item, x: i32, y: i32, scale: i32, light: u16) {
+fn paint_item(canvas: &mut Canvas, item: ItemId, x: i32, y: i32, scale: i32, light: u16) {
     for row in 0..16 {
         for column in 0..16 {
             let [r, g, b, alpha] = item_texel(item, column, row);
@@ -230,29 +234,26 @@ fn paint_item(canvas: &mut Canvas, item: Item, x: i32, y: i32, scale: i32, light
     }
 }
 
-fn item_texel(item: Item, column: usize, row: usize) -> [u8; 4] {
-    match item {
-        Item::Block(block) => {
-            let atlas = Atlas::get();
-            let face = atlas.states[usize::from(block.0)].faces[5];
-            atlas.tiles[usize::from(face.first)][row * 16 + column]
-        }
-        Item::Tool(kind, material) => {
-            let head = match material {
-                ToolMaterial::Wood => [139, 108, 62],
-                ToolMaterial::Stone => [137, 137, 137],
-                ToolMaterial::Iron => [216, 216, 216],
-                ToolMaterial::Diamond => [74, 222, 205],
-                ToolMaterial::Netherite => [76, 66, 70],
-                ToolMaterial::Gold => [246, 221, 72],
-            };
-            match tool_drawing(kind)[row].as_bytes()[column] {
-                b'#' => [head[0], head[1], head[2], 255],
-                b'+' => [head[0] / 2, head[1] / 2, head[2] / 2, 255],
-                b'/' => [122, 88, 44, 255],
-                _ => [0; 4],
-            }
-        }
+fn item_texel(item: ItemId, column: usize, row: usize) -> [u8; 4] {
+    if let Some(block) = WorldBlock::of(item.id()) {
+        let atlas = Atlas::get();
+        let face = atlas.states[usize::from(block.0)].faces[5];
+        return atlas.tiles[usize::from(face.first)][row * 16 + column];
+    }
+    let Some(Tool { kind, material }) = item.tool() else { return [0; 4] };
+    let head = match material {
+        ToolMaterial::Wood => [139, 108, 62],
+        ToolMaterial::Stone => [137, 137, 137],
+        ToolMaterial::Iron => [216, 216, 216],
+        ToolMaterial::Diamond => [74, 222, 205],
+        ToolMaterial::Netherite => [76, 66, 70],
+        ToolMaterial::Gold => [246, 221, 72],
+    };
+    match tool_drawing(kind)[row].as_bytes()[column] {
+        b'#' => [head[0], head[1], head[2], 255],
+        b'+' => [head[0] / 2, head[1] / 2, head[2] / 2, 255],
+        b'/' => [122, 88, 44, 255],
+        _ => [0; 4],
     }
 }
 

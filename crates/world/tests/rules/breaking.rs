@@ -1,15 +1,16 @@
 //! How long it takes to break blocks.
 
 use world::action::Button::*;
-use world::block::ToolKind::{self, *};
+use world::item::ToolKind::{self, *};
 use world::item::ToolMaterial::*;
-use world::item::{Footing, Item, ToolMaterial, ticks_to_break};
-use world::{Action, EventKind};
+use world::item::{Footing, ToolMaterial, ticks_to_break};
+use world::{Action, EventKind, ItemId};
 
 use super::{FLOOR, block, floor, hold, press};
 
 fn ticks(id: &str, tool: Option<(ToolKind, ToolMaterial)>) -> Option<u32> {
-    let held = tool.map(|(kind, material)| Item::Tool(kind, material));
+    let is_it = |item: &ItemId| item.tool().map(|tool| (tool.kind, tool.material)) == tool;
+    let held = tool.and_then(|_| ItemId::all().find(is_it));
     ticks_to_break(block(id).kind(), held, Footing::default())
 }
 
