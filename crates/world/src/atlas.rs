@@ -12,8 +12,11 @@ use crate::block::{Axis, Look, Shape, table};
 /// How many sizes of each tile there are: 16, 8, 4 and 2 texels.
 pub(crate) const LEVELS: usize = 4;
 
+/// How many texels a tile has in all sizes.
+pub(crate) const TEXELS: usize = 256 + 64 + 16 + 4;
+
 /// The texels of a tile in all sizes, one size after the other: red, green, blue and alpha.
-pub(crate) type Texels = [[u8; 4]; 256 + 64 + 16 + 4];
+pub(crate) type Texels = [[u8; 4]; TEXELS];
 
 /// Where a size begins.
 pub(crate) const STARTS: [usize; LEVELS] = [0, 256, 320, 336];
