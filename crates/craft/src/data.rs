@@ -1,6 +1,7 @@
 //! How the files in `data/` are read. They are part of the program, so a mistake in them is a mistake of ours: it panics,
 //! and tests touch every line.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::sync::LazyLock;
@@ -54,9 +55,9 @@ pub(crate) fn item(id: &str) -> ItemId {
 }
 
 /// `oak_planks`, `coal|charcoal`, or `#planks`: items that serve equally.
-pub(crate) fn alternatives(text: &str) -> Vec<ItemId> {
+pub(crate) fn alternatives(text: &str) -> Cow<'static, [ItemId]> {
     match text.strip_prefix('#') {
-        Some(name) => group(name).unwrap_or_else(|| broken(text)).to_vec(),
+        Some(name) => Cow::Borrowed(group(name).unwrap_or_else(|| broken(text))),
         None => text.split('|').map(item).collect(),
     }
 }

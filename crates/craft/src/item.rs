@@ -166,7 +166,7 @@ fn fuels() -> BTreeMap<ItemId, u32> {
         } else {
             alternatives(key)
         };
-        fuels.extend(burning.into_iter().map(|item| (item, ticks)));
+        fuels.extend(burning.iter().map(|&item| (item, ticks)));
     }
     fuels.retain(|_, ticks| *ticks > 0);
     fuels

@@ -20,7 +20,7 @@ pub fn smelting(input: ItemId) -> Option<Smelting> {
         let mut table = BTreeMap::new();
         for (inputs, (result, experience)) in &extra().smelting {
             let made = Smelting { result: item(result), experience: *experience };
-            table.extend(alternatives(inputs).into_iter().map(|input| (input, made)));
+            table.extend(alternatives(inputs).iter().map(|&input| (input, made)));
         }
         table
     });
