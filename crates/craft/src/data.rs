@@ -19,8 +19,8 @@ pub(crate) struct ExtraFacts {
     pub smelting: BTreeMap<String, (String, u16)>,
     pub smithing: BTreeMap<String, String>,
     pub stonecutting: BTreeMap<String, Vec<String>>,
-    /// Tag and name.
-    pub potions: BTreeMap<String, (String, String)>,
+    /// Tag, name, and ticks.
+    pub potions: BTreeMap<String, (String, String, u32)>,
     /// From `bottle + ingredient`.
     pub brewing: BTreeMap<String, String>,
     pub remainder: BTreeMap<String, String>,

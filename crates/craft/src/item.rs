@@ -57,7 +57,7 @@ fn items() -> &'static [ItemFacts] {
                 tool: Tool::of(id),
                 potion: None,
             });
-        let potions = extra().potions.iter().map(|(id, (tag, name))| ItemFacts {
+        let potions = extra().potions.iter().map(|(id, (tag, name, _))| ItemFacts {
             id,
             name,
             stack_size: 1,
@@ -109,6 +109,12 @@ impl ItemId {
     /// What the game's tag `Potion` would say, if it is a kind of potion.
     pub fn potion(self) -> Option<&'static str> {
         self.facts().potion
+    }
+
+    /// For how many ticks its effect lasts on who drinks it. None if it is no potion, has no effect, or acts at once.
+    pub fn effect_ticks(self) -> Option<u32> {
+        let (_, _, ticks) = extra().potions.get(self.id())?;
+        (*ticks > 0).then_some(*ticks)
     }
 
     /// Its name for people, in English.

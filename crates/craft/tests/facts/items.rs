@@ -199,6 +199,15 @@ fn a_potion_is_the_games_potion_with_a_tag() {
         assert_eq!(ItemId::of_potion(tag), Some(item(id)));
         assert_eq!(ItemId::of_potion(&format!("minecraft:{tag}")), Some(item(id)));
     }
+    for (id, ticks) in [
+        ("fire_resistance_potion", Some(3 * 60 * 20)),
+        ("slowness_potion", Some(90 * 20)),
+        ("harming_potion", None),
+        ("water_bottle", None),
+        ("stone", None),
+    ] {
+        assert_eq!(item(id).effect_ticks(), ticks, "{id}");
+    }
     assert_eq!((item("potion").game_id(), item("potion").potion()), ("potion", None));
     assert_eq!(item("stone").game_id(), "stone");
     assert_eq!(ItemId::of_potion("stone"), None);

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::item;
 
-type Grid = Vec<Option<ItemId>>;
+type TestGrid = Vec<Option<ItemId>>;
 
 /// A recipe laid out in a grid of `size` × `size` with its corner at a cell, each ingredient as chosen.
 fn laid_out(
@@ -14,7 +14,7 @@ fn laid_out(
     (left, top): (usize, usize),
     mirrored: bool,
     choose: impl Fn(&[ItemId]) -> ItemId,
-) -> Grid {
+) -> TestGrid {
     let mut grid = vec![None; size * size];
     let width = if recipe.is_shapeless() { size } else { recipe.width() };
     for (at, ingredient) in recipe.ingredients().iter().enumerate() {
@@ -38,7 +38,7 @@ fn last(alternatives: &[ItemId]) -> ItemId {
 }
 
 /// `oak_planks . / stick` is two rows; cells are parted by spaces, rows may end early.
-fn grid(text: &str, width: usize) -> Grid {
+fn grid(text: &str, width: usize) -> TestGrid {
     let mut grid = Vec::new();
     for row in text.split('/') {
         let cells: Vec<&str> = row.split_whitespace().collect();
