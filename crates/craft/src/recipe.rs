@@ -150,6 +150,8 @@ fn parse(shape: &str) -> (Vec<Option<Ingredient>>, usize) {
 
 /// The recipe that a grid holds, whose cells are given row by row. A shape may lie anywhere in it and may be mirrored;
 /// without a shape, any order does.
+///
+/// Making it takes one item from every cell that is not empty; [`ItemId::remainder`] says what is put there instead.
 pub fn find_recipe(grid: &[Option<ItemId>], width: usize) -> Option<&'static Recipe> {
     let shape = GridShape::of(grid, width)?;
     // The lookup by one item in the grid leaves a handful to compare.
