@@ -19,7 +19,7 @@ fn every_item_is_found_by_its_id() {
 
 #[test]
 fn an_item_is_written_as_its_id() {
-    let stack = ItemStack { item: item("oak_planks"), count: 4 };
+    let stack = ItemStack::new(item("oak_planks"), 4);
     let json = r#"{"item":"oak_planks","count":4}"#;
     assert_eq!(serde_json::to_string(&stack).unwrap(), json);
     assert_eq!(serde_json::from_str::<ItemStack>(json).unwrap(), stack);
