@@ -129,6 +129,8 @@ pub(crate) struct BlockLook {
     pub like: Option<&'static str>,
     /// An ore: specks of this colour in stone.
     pub ore: Option<&'static str>,
+    /// What stands for it in a build, if the palette lacks it.
+    pub build: Option<&'static str>,
 }
 
 #[derive(Deserialize)]
@@ -168,6 +170,7 @@ struct Entry {
     bottom: Vec<Layer>,
     like: Option<String>,
     ore: Option<String>,
+    build: Option<String>,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -296,6 +299,7 @@ impl Table {
             bottom: Vec::new(),
             like: None,
             ore: None,
+            build: None,
         });
         table.states[0].shape = Shape::None;
         for entry in entries {
@@ -354,6 +358,7 @@ impl Table {
             bottom: entry.bottom,
             like: entry.like.map(|id| &*id.leak()),
             ore: entry.ore.map(|colour| &*colour.leak()),
+            build: entry.build.map(|id| &*id.leak()),
         });
     }
 }
