@@ -5,9 +5,9 @@
 use std::sync::LazyLock;
 
 use voxel::textures::{Textures, Tile};
-use voxel::{Block as PaletteBlock, Palette};
 
 use crate::block::{Axis, Look, Shape, table};
+use crate::grid::palette_number;
 
 /// How many sizes of each tile there are: 16, 8, 4 and 2 texels.
 pub(crate) const LEVELS: usize = 4;
@@ -123,13 +123,8 @@ impl Atlas {
 
 /// The tiles of top, side and bottom that the palette of builds has for a block.
 fn palette_faces(id: &str) -> Option<[Vec<Tile>; 3]> {
-    let is_it = |block: &PaletteBlock| {
-        let name = block.minecraft();
-        name.strip_prefix("minecraft:").and_then(|name| name.split('[').next()) == Some(id)
-    };
-    let number = Palette::Advanced.blocks().iter().position(is_it)? + 1;
     let textures = Textures::get();
-    let faces = textures.faces(u8::try_from(number).ok()?)?;
+    let faces = textures.faces(palette_number(id)?)?;
     Some(faces.map(|face| {
         let first = usize::from(face.first);
         textures.tiles()[first..first + usize::from(face.variants)].to_vec()

@@ -105,6 +105,8 @@ pub(crate) struct BlockLook {
     pub like: Option<&'static str>,
     /// An ore: specks of this colour in stone.
     pub ore: Option<&'static str>,
+    /// What stands for it in a build, if the palette lacks it.
+    pub build: Option<&'static str>,
 }
 
 #[derive(Deserialize)]
@@ -144,6 +146,7 @@ struct Entry {
     bottom: Vec<Layer>,
     like: Option<String>,
     ore: Option<String>,
+    build: Option<String>,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -272,6 +275,7 @@ impl Table {
             bottom: Vec::new(),
             like: None,
             ore: None,
+            build: None,
         });
         table.states[0].shape = Shape::None;
         for entry in entries {
@@ -330,6 +334,7 @@ impl Table {
             bottom: entry.bottom,
             like: entry.like.map(|id| &*id.leak()),
             ore: entry.ore.map(|colour| &*colour.leak()),
+            build: entry.build.map(|id| &*id.leak()),
         });
     }
 }

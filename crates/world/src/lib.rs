@@ -18,6 +18,7 @@ pub mod block;
 pub mod body;
 mod episode;
 mod events;
+mod grid;
 mod hands;
 mod hash;
 pub mod inventory;
@@ -43,5 +44,6 @@ pub use view::{Frame, Simd};
 pub use volume::{Cell, Light, SIZE, Volume};
 pub use world::{Body, World};
 
-/// The engine, which names what recordings were made with. What changes a state or a picture raises its number.
+/// The engine, which names what recordings were made with. What changes a state, a picture or
+/// [`Volume::grid`] raises its number.
 pub const ENGINE: &str = "buildoff-1.1";

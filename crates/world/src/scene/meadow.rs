@@ -1,6 +1,6 @@
 //! Grass with trees, a hill and a pond.
 
-use super::{Terrain, block};
+use super::block;
 use crate::block::WorldBlock;
 use crate::hash::dice;
 use crate::noise::ValueNoise;
@@ -24,7 +24,11 @@ mod purpose {
     pub const SEABED: u32 = 5;
 }
 
-pub(super) fn make(number: u64) -> Terrain {
+pub(super) fn start(number: u64) -> ([f64; 3], i32) {
+    ([128.5, f64::from(PLAIN + 1), 128.5], Land::new(number).yaw)
+}
+
+pub(super) fn make(number: u64) -> Volume {
     let land = Land::new(number);
     let mut volume = Volume::empty();
     for x in 0..SIZE[0] {
@@ -33,8 +37,7 @@ pub(super) fn make(number: u64) -> Terrain {
         }
     }
     land.plant(&mut volume);
-    let start = [128.5, f64::from(PLAIN + 1), 128.5];
-    Terrain { volume, start, yaw: land.yaw }
+    volume
 }
 
 /// The shape of a terrain.
