@@ -4,13 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::{Action, Button};
 use crate::aim::{REACH, Target, aim};
-use crate::block::{Axis, Facing, WorldBlock};
-use crate::body::Aabb;
+use crate::block::WorldBlock;
+use crate::body::{Aabb, box_in};
 use crate::events::{Event, EventKind};
 use crate::hash::Mixer;
+use crate::interact::{UseOutcome, interact};
 use crate::item::{Footing, Item, breaking};
-use crate::light::relight;
+use crate::place::{PlacementContext, placement};
 use crate::player::{Player, is_water_at};
+use crate::support::{change, change_all};
 use crate::volume::{Cell, Volume, contains};
 
 /// The ticks after a block is broken before the next one is begun.
@@ -121,22 +123,29 @@ impl Hands {
             self.use_pause = 0;
             return;
         }
-        let (Some(Item::Block(block)), Some(target)) = (held, target) else { return };
         if self.use_pause > 0 {
             return;
         }
-        let is_replaced = volume.block(target.cell).kind().replaceable;
-        let cell = if is_replaced { target.cell } else { add(target.cell, target.face) };
-        let face = if is_replaced { [0, 1, 0] } else { target.face };
-        let Some(block) = turned(block, volume, cell, face, player.look()) else { return };
-        let body = Aabb { low: cell.map(f64::from), high: cell.map(|at| f64::from(at + 1)) };
-        let is_in_the_way = block.state().solid
-            && (player.bounds().overlaps(body) || others.iter().any(|other| other.overlaps(body)));
-        if !contains(cell) || !volume.block(cell).kind().replaceable || is_in_the_way {
+        let Some(target) = target else { return };
+        if !action.is_down(Button::Sneak) && interact(volume, target.cell, player.yaw) != UseOutcome::None {
+            self.use_pause = USE_PAUSE;
+            self.swing = 0;
             return;
         }
-        change(volume, cell, block);
+        let Some(Item::Block(block)) = held else { return };
+        let context = PlacementContext { target, yaw: player.yaw, look: player.look() };
+        let Some(cells) = placement(volume, block, &context) else { return };
+        let is_in_the_way = |(cell, block): &(Cell, WorldBlock)| {
+            block.state().forms[0].collision.iter().any(|edges| {
+                let part = box_in(*cell, *edges);
+                player.bounds().overlaps(part) || others.iter().any(|other| other.overlaps(part))
+            })
+        };
+        if cells.iter().any(is_in_the_way) {
+            return;
+        }
         events.push(Event { kind: EventKind::UseItem, object: block.id() });
+        change_all(volume, &cells);
         self.use_pause = USE_PAUSE;
         self.swing = 0;
     }
@@ -148,74 +157,4 @@ impl Hands {
         }
         mixer.add(u64::from(self.break_pause) << 16 | u64::from(self.use_pause) << 8 | u64::from(self.swing));
     }
-}
-
-/// Puts a block into a cell, corrects the light, and takes away what the old one has held.
-pub(crate) fn change(volume: &mut Volume, cell: Cell, block: WorldBlock) {
-    let old = volume.replace(cell, block);
-    relight(volume, cell, old, block);
-    if block.state().filter < 15 {
-        drop_unsupported(volume, cell);
-    }
-}
-
-/// The state of a block that is put against a face. None if nothing holds it there.
-fn turned(
-    block: WorldBlock,
-    volume: &Volume,
-    cell: Cell,
-    face: [i32; 3],
-    look: [f64; 3],
-) -> Option<WorldBlock> {
-    let holds = |at: Cell| volume.block(at).state().filter == 15;
-    let outward = Facing::ALL.into_iter().find(|facing| facing.step() == face);
-    match block.id() {
-        "ladder" => {
-            let facing = outward?;
-            holds(add(cell, facing.opposite().step())).then(|| block.facing(facing))
-        }
-        "torch" => match outward {
-            Some(facing) => {
-                let wall = WorldBlock::of("wall_torch")?.facing(facing);
-                holds(add(cell, facing.opposite().step())).then_some(wall)
-            }
-            None => holds(add(cell, [0, -1, 0])).then_some(block),
-        },
-        id if id.ends_with("_log") => Some(block.along(match face {
-            [0, _, 0] => Axis::Y,
-            [_, 0, 0] => Axis::X,
-            _ => Axis::Z,
-        })),
-        _ if block.state().facing.is_some() => {
-            let away = if look[0].abs() > look[2].abs() {
-                if look[0] > 0.0 { Facing::West } else { Facing::East }
-            } else if look[2] > 0.0 {
-                Facing::North
-            } else {
-                Facing::South
-            };
-            Some(block.facing(away))
-        }
-        _ => Some(block),
-    }
-}
-
-/// Takes away what a cell has held.
-fn drop_unsupported(volume: &mut Volume, cell: Cell) {
-    for step in [[0, 1, 0], [0, 0, -1], [0, 0, 1], [-1, 0, 0], [1, 0, 0]] {
-        let beside = add(cell, step);
-        let block = volume.block(beside);
-        let held_by = match block.id() {
-            "torch" | "grass" | "dandelion" | "poppy" => Some([0, -1, 0]),
-            "ladder" | "wall_torch" => block.state().facing.map(|facing| facing.opposite().step()),
-            _ => None,
-        };
-        if held_by.is_some_and(|held_by| add(beside, held_by) == cell) {
-            change(volume, beside, WorldBlock::AIR);
-        }
-    }
-}
-
-pub(crate) fn add(cell: Cell, step: [i32; 3]) -> Cell {
-    [cell[0] + step[0], cell[1] + step[1], cell[2] + step[2]]
 }
