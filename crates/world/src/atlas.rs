@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use voxel::textures::{Textures, Tile};
 use voxel::{Block as PaletteBlock, Palette};
 
-use crate::block::{Axis, BlockProperties, FaceRecipes, Facing, Look, Shape, WorldBlock, table};
+use crate::block::{Axis, FaceRecipes, Facing, Look, Shape, WorldBlock, table};
 
 /// How many sizes of each tile there are: 16, 8, 4 and 2 texels.
 pub(crate) const LEVELS: usize = 4;
@@ -99,7 +99,7 @@ impl Atlas {
                         (atlas.turned(tiles.top, facing, false), atlas.turned(tiles.bottom, facing, true))
                     });
                 }
-                atlas.states.push(drawn(state, tiles, kind.look, look.cross_from));
+                atlas.states.push(drawn(block, tiles, look.cross_from));
             }
         }
         atlas
@@ -194,7 +194,8 @@ impl Atlas {
     }
 }
 
-fn drawn(state: &BlockProperties, tiles: KindTiles, look: Look, cross_from: u8) -> Drawn {
+fn drawn(block: WorldBlock, tiles: KindTiles, cross_from: u8) -> Drawn {
+    let state = block.state();
     let KindTiles { top, side, bottom, front, cross } = tiles;
     let lying = FaceTiles { turned: true, ..side };
     let mut faces = match state.axis {
@@ -203,14 +204,19 @@ fn drawn(state: &BlockProperties, tiles: KindTiles, look: Look, cross_from: u8) 
         Axis::Y => [side, side, bottom, top, side, side],
     };
     if let Some(front) = front {
-        // What faces nowhere has all its sides alike but one.
-        faces[state.facing.map_or(5, Facing::face)] = front;
+        let face = match block.property("facing") {
+            Some("up") => 3,
+            Some("down") => 2,
+            // What faces nowhere has all its sides alike but one.
+            _ => state.facing.map_or(5, Facing::face),
+        };
+        faces[face] = front;
     }
     Drawn {
         faces,
         cross: cross.map(|cross| (cross, f32::from(cross_from) / 16.0)),
         shape: state.shape.clone(),
-        look,
+        look: block.kind().look,
         kind: state.kind as u16,
         light: state.light,
     }

@@ -91,7 +91,7 @@ pub enum Look {
 /// What a block needs to stay where it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Support {
+pub enum BlockSupport {
     #[default]
     Nothing,
     /// Anything below it.
@@ -156,7 +156,7 @@ pub struct BlockKind {
     /// Whether something can be put into its cell.
     pub replaceable: bool,
     pub climbable: bool,
-    pub support: Support,
+    pub support: BlockSupport,
     pub turned: Turned,
     /// The id of what stands for it at a wall.
     pub on_wall: Option<&'static str>,

@@ -1,7 +1,7 @@
 //! Where and how blocks are put: which state an item's block takes, against which face, with which look.
 
 use crate::aim::Target;
-use crate::block::{Axis, Facing, Shape, Support, Turned, WorldBlock};
+use crate::block::{Axis, BlockSupport, Facing, Shape, Turned, WorldBlock};
 use crate::support::{add, has_support, partner};
 use crate::volume::{Cell, Volume, contains};
 
@@ -103,7 +103,7 @@ fn state_in(
     let ahead = Facing::of_yaw(context.yaw);
     let outward = Facing::of_step(face);
     let kind = block.kind();
-    if kind.support == Support::Wall {
+    if kind.support == BlockSupport::Wall {
         return at_wall(volume, block, cell, is_replaced, context);
     }
     if let Some(wall) = kind.on_wall.and_then(WorldBlock::of) {
@@ -113,7 +113,7 @@ fn state_in(
         let prefers_floor = if is_replaced { context.look[1] < -0.7 } else { face == [0, 1, 0] };
         return if prefers_floor { stands().or_else(hangs) } else { hangs().or_else(stands) };
     }
-    if kind.support == Support::Lantern {
+    if kind.support == BlockSupport::Lantern {
         let hanging = block.with("hanging", "true");
         let prefers_ceiling = if face[1] == 0 || is_replaced { context.look[1] > 0.0 } else { face[1] < 0 };
         let order = if prefers_ceiling { [hanging, block] } else { [block, hanging] };
@@ -218,3 +218,6 @@ fn hinge_of(volume: &Volume, cell: Cell, ahead: Facing, point: [f64; 3]) -> &'st
 fn is_wall(block: WorldBlock) -> bool {
     block.state().shape == Shape::Cube && block.state().solid
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::block::{Facing, Shape, Support, WorldBlock};
+use crate::block::{BlockSupport, Facing, Shape, WorldBlock};
 use crate::light::relight;
 use crate::volume::{Cell, Volume};
 
@@ -101,34 +101,34 @@ pub(crate) fn has_support(volume: &Volume, cell: Cell, block: WorldBlock) -> boo
     let ground = volume.block(below(cell));
     let is_one_of = |ids: &[&str]| ids.contains(&ground.id());
     match block.kind().support {
-        Support::Nothing => true,
-        Support::Below => !ground.is_air() && !ground.is_liquid(),
-        Support::Floor => ground.has_whole_face(TOP),
-        Support::Post => ground.has_middle_of_face(TOP),
-        Support::Lantern if block.is("hanging", "true") => {
+        BlockSupport::Nothing => true,
+        BlockSupport::Below => !ground.is_air() && !ground.is_liquid(),
+        BlockSupport::Floor => ground.has_whole_face(TOP),
+        BlockSupport::Post => ground.has_middle_of_face(TOP),
+        BlockSupport::Lantern if block.is("hanging", "true") => {
             volume.block(add(cell, [0, 1, 0])).has_middle_of_face(BOTTOM)
         }
-        Support::Lantern => ground.has_middle_of_face(TOP),
-        Support::Wall => block.state().facing.is_some_and(|facing| {
+        BlockSupport::Lantern => ground.has_middle_of_face(TOP),
+        BlockSupport::Wall => block.state().facing.is_some_and(|facing| {
             volume.block(add(cell, facing.opposite().step())).has_whole_face(facing.face())
         }),
-        Support::Soil => is_soil(ground) || ground.id() == "farmland",
-        Support::Desert => {
+        BlockSupport::Soil => is_soil(ground) || ground.id() == "farmland",
+        BlockSupport::Desert => {
             is_soil(ground) || is_one_of(&["sand", "red_sand"]) || ground.id().ends_with("terracotta")
         }
-        Support::Farmland => ground.id() == "farmland",
-        Support::SoulSand => ground.id() == "soul_sand",
-        Support::Cane => {
+        BlockSupport::Farmland => ground.id() == "farmland",
+        BlockSupport::SoulSand => ground.id() == "soul_sand",
+        BlockSupport::Cane => {
             let is_wet = |to: Facing| is_water(volume.block(add(below(cell), to.step())));
             let is_shore = is_soil(ground) || is_one_of(&["sand", "red_sand"]);
             ground.id() == block.id() || is_shore && Facing::ALL.into_iter().any(is_wet)
         }
-        Support::Cactus => {
+        BlockSupport::Cactus => {
             let is_open = |to: Facing| !volume.block(add(cell, to.step())).state().solid;
             (ground.id() == block.id() || is_one_of(&["sand", "red_sand"]))
                 && Facing::ALL.into_iter().all(is_open)
         }
-        Support::Water => is_water(ground) && volume.block(cell).id() != "water",
+        BlockSupport::Water => is_water(ground) && volume.block(cell).id() != "water",
     }
 }
 

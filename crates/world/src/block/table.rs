@@ -9,7 +9,7 @@ use voxel::textures::Layer;
 
 use super::form::{ShapeName, lay, turn};
 use super::{
-    Axis, BlockForm, BlockKind, BlockProperties, BlockProperty, BoxEdges, Facing, Look, Shape, Support,
+    Axis, BlockForm, BlockKind, BlockProperties, BlockProperty, BlockSupport, BoxEdges, Facing, Look, Shape,
     ToolKind, Turned,
 };
 
@@ -87,7 +87,7 @@ struct Entry {
     #[serde(default)]
     look: Look,
     #[serde(default)]
-    support: Support,
+    support: BlockSupport,
     #[serde(default)]
     turned: Turned,
     on_wall: Option<String>,
@@ -286,6 +286,75 @@ impl Entry {
             filter,
             shade: if self.shades && filter < 15 { forms[0].whole } else { 0 },
             forms,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_have_no_keys_that_nobody_reads() {
+        const KEYS: [&str; 37] = [
+            "each",
+            "except",
+            "id",
+            "hardness",
+            "tool",
+            "tier",
+            "light",
+            "filter",
+            "shape",
+            "boxes",
+            "collision",
+            "outline",
+            "solid",
+            "slip",
+            "replaceable",
+            "climbable",
+            "properties",
+            "ignores",
+            "look",
+            "support",
+            "turned",
+            "on_wall",
+            "falls",
+            "opens",
+            "toggles",
+            "holds",
+            "joins",
+            "shades",
+            "turns",
+            "cross_from",
+            "when",
+            "top",
+            "side",
+            "bottom",
+            "front",
+            "cross",
+            "like",
+        ];
+        for text in FILES {
+            let file: File = toml::from_str(text).unwrap();
+            for entry in file.block {
+                let known = |key: &str| KEYS.contains(&key) || ["cross_like", "ore"].contains(&key);
+                let whens = entry.get("when").and_then(Value::as_array).into_iter().flatten();
+                let tables = whens.chain([&entry]).filter_map(Value::as_table);
+                let unknown: Vec<_> =
+                    tables.flat_map(|table| table.keys()).filter(|key| !known(key) && *key != "is").collect();
+                assert!(unknown.is_empty(), "{unknown:?} in {entry}");
+            }
+        }
+    }
+
+    #[test]
+    fn ids_are_unique_and_states_are_few() {
+        let table = table();
+        assert_eq!(table.by_id.len(), table.kinds.len());
+        assert!(table.states.len() < usize::from(u16::MAX), "{}", table.states.len());
+        for kind in &table.kinds {
+            assert!(kind.on_wall.is_none_or(|id| table.kind(id).is_some()), "{}", kind.id);
         }
     }
 }
