@@ -35,7 +35,7 @@ static NUMBERS: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let table = table();
     let of_kind = |kind: usize| {
         let same = palette_number(table.kinds[kind].id);
-        same.or_else(|| table.looks[kind].build.and_then(palette_number)).unwrap_or(AIR)
+        same.or_else(|| table.looks[kind].build.as_deref().and_then(palette_number)).unwrap_or(AIR)
     };
     table.states.iter().map(|state| of_kind(state.kind)).collect()
 });

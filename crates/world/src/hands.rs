@@ -5,14 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::{Action, Button};
 use crate::aim::Target;
-use crate::block::{Axis, Facing, WorldBlock};
-use crate::body::Aabb;
+use crate::block::WorldBlock;
+use crate::body::{Aabb, box_in};
 use crate::events::{Event, EventKind};
 use crate::hash::Mixer;
+use crate::interact::{UseOutcome, interact};
 use crate::item::{Footing, breaking};
-use crate::light::relight;
+use crate::place::{PlacementContext, block_of_item, placement};
 use crate::player::is_water_at;
-use crate::volume::{Cell, Volume, contains};
+use crate::support::{change, change_all};
+use crate::volume::{Cell, contains};
 use crate::world::World;
 
 /// The ticks after a block is broken before the next one is begun.
@@ -113,95 +115,34 @@ impl World {
             self.hands.use_pause = 0;
             return;
         }
-        let (Some(ItemStack { item, .. }), Some(target)) = (self.held(), target) else { return };
-        let Some(block) = WorldBlock::of(item.id()) else { return };
         if self.hands.use_pause > 0 {
             return;
         }
-        let is_replaced = self.volume.block(target.cell).kind().replaceable;
-        let cell = if is_replaced { target.cell } else { add(target.cell, target.face) };
-        let face = if is_replaced { [0, 1, 0] } else { target.face };
-        let Some(block) = turned(block, &self.volume, cell, face, self.player.look()) else { return };
-        let body = Aabb { low: cell.map(f64::from), high: cell.map(|at| f64::from(at + 1)) };
-        let mut others = self.bodies.iter().map(|body| body.bounds).chain([self.player.bounds()]);
-        let is_in_the_way = block.state().solid && others.any(|other| other.overlaps(body));
-        if !contains(cell) || !self.volume.block(cell).kind().replaceable || is_in_the_way {
+        let Some(target) = target else { return };
+        let is_free = !action.is_down(Button::Sneak);
+        if is_free && interact(&mut self.volume, target.cell, self.player.yaw) != UseOutcome::None {
+            self.hands.use_pause = USE_PAUSE;
+            self.hands.swing = 0;
             return;
         }
-        change(&mut self.volume, cell, block);
+        let Some(ItemStack { item, .. }) = self.held() else { return };
+        let Some(block) = block_of_item(item.id()) else { return };
+        let context = PlacementContext { target, yaw: self.player.yaw, look: self.player.look() };
+        let Some(cells) = placement(&self.volume, block, &context) else { return };
+        let mut others = self.bodies.iter().map(|body| body.bounds).chain([self.player.bounds()]);
+        let is_in = |other: Aabb| {
+            cells.iter().any(|(cell, block)| {
+                let collision = &block.state().forms[0].collision;
+                collision.iter().any(|edges| other.overlaps(box_in(*cell, *edges)))
+            })
+        };
+        if others.any(is_in) {
+            return;
+        }
+        change_all(&mut self.volume, &cells);
         self.inventory.take(self.player.slot, 1);
         events.push(Event::new(EventKind::UseItem, item.id()));
         self.hands.use_pause = USE_PAUSE;
         self.hands.swing = 0;
     }
-}
-
-/// Puts a block into a cell, corrects the light, and takes away what the old one has held.
-pub(crate) fn change(volume: &mut Volume, cell: Cell, block: WorldBlock) {
-    let old = volume.replace(cell, block);
-    relight(volume, cell, old, block);
-    if block.state().filter < 15 {
-        drop_unsupported(volume, cell);
-    }
-}
-
-/// The state of a block that is put against a face. None if nothing holds it there.
-fn turned(
-    block: WorldBlock,
-    volume: &Volume,
-    cell: Cell,
-    face: [i32; 3],
-    look: [f64; 3],
-) -> Option<WorldBlock> {
-    let holds = |at: Cell| volume.block(at).state().filter == 15;
-    let outward = Facing::ALL.into_iter().find(|facing| facing.step() == face);
-    match block.id() {
-        "ladder" => {
-            let facing = outward?;
-            holds(add(cell, facing.opposite().step())).then(|| block.facing(facing))
-        }
-        "torch" => match outward {
-            Some(facing) => {
-                let wall = WorldBlock::of("wall_torch")?.facing(facing);
-                holds(add(cell, facing.opposite().step())).then_some(wall)
-            }
-            None => holds(add(cell, [0, -1, 0])).then_some(block),
-        },
-        id if id.ends_with("_log") => Some(block.along(match face {
-            [0, _, 0] => Axis::Y,
-            [_, 0, 0] => Axis::X,
-            _ => Axis::Z,
-        })),
-        _ if block.state().facing.is_some() => {
-            let away = if look[0].abs() > look[2].abs() {
-                if look[0] > 0.0 { Facing::West } else { Facing::East }
-            } else if look[2] > 0.0 {
-                Facing::North
-            } else {
-                Facing::South
-            };
-            Some(block.facing(away))
-        }
-        _ => Some(block),
-    }
-}
-
-/// Takes away what a cell has held.
-fn drop_unsupported(volume: &mut Volume, cell: Cell) {
-    for step in [[0, 1, 0], [0, 0, -1], [0, 0, 1], [-1, 0, 0], [1, 0, 0]] {
-        let beside = add(cell, step);
-        let block = volume.block(beside);
-        let held_by = match block.id() {
-            "torch" | "grass" | "dandelion" | "poppy" => Some([0, -1, 0]),
-            "ladder" | "wall_torch" => block.state().facing.map(|facing| facing.opposite().step()),
-            _ => None,
-        };
-        if held_by.is_some_and(|held_by| add(beside, held_by) == cell) {
-            change(volume, beside, WorldBlock::AIR);
-        }
-    }
-}
-
-pub(crate) fn add(cell: Cell, step: [i32; 3]) -> Cell {
-    [cell[0] + step[0], cell[1] + step[1], cell[2] + step[2]]
 }

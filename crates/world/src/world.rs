@@ -8,11 +8,12 @@ use crate::aim::{REACH, Target, aim};
 use crate::block::WorldBlock;
 use crate::body::Aabb;
 use crate::events::Event;
-use crate::hands::{self, Hands};
+use crate::hands::Hands;
 use crate::hash::Mixer;
 use crate::inventory::Inventory;
 use crate::player::Player;
 use crate::scene::Terrain;
+use crate::support::change;
 use crate::volume::{Cell, Volume, contains};
 
 /// How many steps a day has.
@@ -125,7 +126,7 @@ impl World {
     /// Puts a block into a cell. Cells outside the world stay as they are.
     pub fn set_block(&mut self, cell: Cell, block: WorldBlock) {
         if contains(cell) {
-            hands::change(&mut self.volume, cell, block);
+            change(&mut self.volume, cell, block);
         }
     }
 

@@ -5,7 +5,7 @@ use super::sky::{LinearColour, Sky, UNDER_WATER, byte};
 use super::{ASPECT, HALF_VIEW, Lens, Window};
 use crate::angle::{cosine, sine};
 use crate::atlas::{Atlas, Drawn, FaceTiles, STARTS, TEXELS, Texels};
-use crate::block::{Look, Shape, WorldBlock};
+use crate::block::{BoxEdges, Look, Shape, WorldBlock, form_at};
 use crate::hash::mix;
 use crate::player::is_water_at;
 use crate::volume::{Cell, Light, Volume};
@@ -377,39 +377,90 @@ impl<'a> Shader<'a> {
                 face.is_some_and(|face| self.show_face(drawn, cell, face, distance, point, pixel))
             }
             Shape::Cross => {
-                let planes = [
-                    (local[2] - local[0]) / (direction[0] - direction[2]),
-                    (1.0 - local[0] - local[2]) / (direction[0] + direction[2]),
-                ];
-                let order = if planes[0] <= planes[1] { [0, 1] } else { [1, 0] };
-                order.into_iter().any(|plane| {
-                    let distance = planes[plane];
-                    let [x, y, _] = at(distance);
-                    let is_here = distance > 0.0 && (0.0..1.0).contains(&x) && (0.0..1.0).contains(&y);
-                    // A plant is as bright from everywhere.
-                    let tile = self.tile(drawn, cell, UP);
-                    let spot = Spot { drawn, cell, face: UP, tile, distance, place: (x, 1.0 - y), light };
-                    is_here && distance < packet.limit[lane] && self.show(&spot, pixel)
-                })
+                // A plant is as bright from everywhere.
+                let tile = self.variant(drawn.faces[UP], cell);
+                let spot = Spot { drawn, cell, face: UP, tile, distance, place: (0.0, 0.0), light };
+                self.meets_cross(packet, lane, spot, 0.0, pixel)
             }
-            Shape::Boxes(boxes) => {
-                let mut nearest: Option<(f32, usize)> = None;
-                for edges in boxes {
-                    let edge = |index: usize| f32::from(edges[index]) / 16.0;
-                    let (low, high) = ([edge(0), edge(1), edge(2)], [edge(3), edge(4), edge(5)]);
-                    let met = enter(local, direction, low, high);
-                    nearest = match (nearest, met) {
-                        (Some(one), Some(other)) if one.0 <= other.0 => Some(one),
-                        (one, other) => other.or(one),
-                    };
+            Shape::Boxes(boxes) => self.meets_boxes(packet, lane, drawn, cell, boxes, pixel),
+            Shape::Joined => {
+                let block = WorldBlock(self.volume.state_inside(cell));
+                match &form_at(self.volume, cell, block).drawn {
+                    Shape::Boxes(boxes) => self.meets_boxes(packet, lane, drawn, cell, boxes, pixel),
+                    _ => false,
                 }
-                nearest.is_some_and(|(distance, face)| {
-                    let (place, tile) = (across(face, at(distance)), self.tile(drawn, cell, face));
-                    distance < packet.limit[lane]
-                        && self.show(&Spot { drawn, cell, face, tile, distance, place, light }, pixel)
-                })
             }
         }
+    }
+
+    /// Shows the boxes that a ray meets, from near to far, until one is there.
+    fn meets_boxes(
+        &self,
+        packet: &Packet,
+        lane: usize,
+        drawn: &Drawn,
+        cell: Cell,
+        boxes: &[BoxEdges],
+        pixel: &mut Pixel,
+    ) -> bool {
+        let direction = ray(packet, lane);
+        let local = [0, 1, 2].map(|axis| self.origin[axis] - cell[axis] as f32);
+        let light = self.volume.light(cell);
+        let mut last = -1.0;
+        loop {
+            let mut nearest: Option<(f32, usize)> = None;
+            for edges in boxes {
+                let edge = |index: usize| f32::from(edges[index]) / 16.0;
+                let (low, high) = ([edge(0), edge(1), edge(2)], [edge(3), edge(4), edge(5)]);
+                let met = enter(local, direction, low, high).filter(|met| met.0 > last);
+                nearest = match (nearest, met) {
+                    (Some(one), Some(other)) if one.0 <= other.0 => Some(one),
+                    (one, other) => other.or(one),
+                };
+            }
+            let Some((distance, face)) = nearest.filter(|(distance, _)| *distance < packet.limit[lane])
+            else {
+                break;
+            };
+            let point = [0, 1, 2].map(|axis| local[axis] + direction[axis] * distance);
+            let (place, tile) = (across(face, point), self.variant(drawn.faces[face % 6], cell));
+            if self.show(&Spot { drawn, cell, face, tile, distance, place, light }, pixel) {
+                return true;
+            }
+            if drawn.look == Look::Translucent {
+                break;
+            }
+            last = distance;
+        }
+        drawn.cross.is_some_and(|(cross, from)| {
+            let tile = self.variant(cross, cell);
+            let spot = Spot { drawn, cell, face: UP, tile, distance: 0.0, place: (0.0, 0.0), light };
+            self.meets_cross(packet, lane, spot, from, pixel)
+        })
+    }
+
+    /// Shows what stands from corner to corner, from a height on.
+    fn meets_cross(&self, packet: &Packet, lane: usize, spot: Spot, from: f32, pixel: &mut Pixel) -> bool {
+        let direction = ray(packet, lane);
+        let local = [0, 1, 2].map(|axis| self.origin[axis] - spot.cell[axis] as f32);
+        let planes = [
+            (local[2] - local[0]) / (direction[0] - direction[2]),
+            (1.0 - local[0] - local[2]) / (direction[0] + direction[2]),
+        ];
+        let order = if planes[0] <= planes[1] { [0, 1] } else { [1, 0] };
+        let mut spot = spot;
+        for plane in order {
+            let distance = planes[plane];
+            let x = local[0] + direction[0] * distance;
+            let y = (local[1] + direction[1] * distance - from) / (1.0 - from);
+            spot.distance = distance;
+            spot.place = (x, 1.0 - y);
+            let is_here = distance > 0.0 && (0.0..1.0).contains(&x) && (0.0..1.0).contains(&y);
+            if is_here && distance < packet.limit[lane] && self.show(&spot, pixel) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Shows a face of a full cell, which is lit from the cell before it.
@@ -465,7 +516,11 @@ impl<'a> Shader<'a> {
 
     /// The tile that a face of a cell shows.
     fn tile(&self, drawn: &Drawn, cell: Cell, face: usize) -> &'a Texels {
-        let FaceTiles { first, variants, .. } = drawn.faces[face % 6];
+        self.variant(drawn.faces[face % 6], cell)
+    }
+
+    fn variant(&self, tiles: FaceTiles, cell: Cell) -> &'a Texels {
+        let FaceTiles { first, variants, .. } = tiles;
         let variant = if variants > 1 {
             voxel::textures::variant_hash(cell.map(|at| at as u32)) % u32::from(variants)
         } else {

@@ -5,6 +5,7 @@ mod known;
 mod moving;
 mod placing;
 mod replaying;
+mod shapes;
 
 use world::action::Button;
 use world::block::WorldBlock;
