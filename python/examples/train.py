@@ -82,7 +82,7 @@ def draw(rows: list[tuple[int, float, float]], before: float, after: float, path
     figure, axes = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
     steps, _, blocks = zip(*rows, strict=True)
     axes.plot(steps, blocks, color=blue, linewidth=2, label="worlds it practises in")
-    axes.plot([0, steps[-1]], [before, after], "o", color=orange, label="other worlds, before and after")
+    axes.plot([0, steps[-1]], [before, after], "o", color=orange, clip_on=False, label="other worlds, before and after")
     axes.set_xlabel("steps of practice", color=grey)
     axes.set_ylabel("blocks broken in an episode", color=grey)
     axes.set_xlim(left=0)
@@ -93,7 +93,7 @@ def draw(rows: list[tuple[int, float, float]], before: float, after: float, path
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["bottom", "left"]].set_color(grey)
     axes.legend(loc="lower right", frameon=False, labelcolor=grey)
-    figure.savefig(path, transparent=True, metadata={"Date": None})
+    figure.savefig(path, transparent=True, metadata={"Date": None, "Creator": None})
 
 
 def main() -> None:
