@@ -8,6 +8,7 @@ use crate::aim::Target;
 use crate::block::{Axis, Facing, WorldBlock};
 use crate::body::Aabb;
 use crate::events::{Event, EventKind};
+use crate::food::constants::DIG;
 use crate::hash::Mixer;
 use crate::item::{Footing, breaking};
 use crate::light::relight;
@@ -19,7 +20,7 @@ use crate::world::World;
 const BREAK_PAUSE: u8 = 5;
 
 /// The ticks between two uses while the button is held.
-const USE_PAUSE: u8 = 4;
+pub(crate) const USE_PAUSE: u8 = 4;
 
 /// How many ticks a swing of the hand takes.
 pub(crate) const SWING: u8 = 6;
@@ -30,7 +31,7 @@ pub(crate) struct Hands {
     /// The block that is being broken, and how much of it is.
     breaking: Option<(Cell, f64)>,
     break_pause: u8,
-    use_pause: u8,
+    pub use_pause: u8,
     /// The ticks since the hand was last swung.
     pub swing: u8,
 }
@@ -60,8 +61,13 @@ impl World {
     pub(crate) fn use_hands(&mut self, action: Action, events: &mut Vec<Event>) {
         self.hands.swing = self.hands.swing.saturating_add(1);
         let target = self.target();
-        self.attack(action, target, events);
+        // Whoever eats does nothing else with the hands.
+        let is_eating = self.player.is_using && action.is_down(Button::Use);
+        self.attack(if is_eating { action.release(Button::Attack) } else { action }, target, events);
         self.place(action, target, events);
+        self.throw_held(action, events);
+        self.eat(action, events);
+        self.move_items(action, target, events);
     }
 
     fn attack(&mut self, action: Action, target: Option<Target>, events: &mut Vec<Event>) {
@@ -100,8 +106,10 @@ impl World {
         }
         hands.breaking = None;
         hands.break_pause = if part >= 1.0 { 0 } else { BREAK_PAUSE };
-        change(&mut self.volume, cell, WorldBlock::AIR);
+        self.change_block(cell, WorldBlock::AIR);
         events.push(Event::new(EventKind::MineBlock, block.id()));
+        self.break_with(cell, block, held);
+        self.hunger.exhaust(DIG);
         if block.kind().hardness != Some(0.0) {
             self.inventory.wear(self.player.slot, 1);
         }
@@ -128,7 +136,7 @@ impl World {
         if !contains(cell) || !self.volume.block(cell).kind().replaceable || is_in_the_way {
             return;
         }
-        change(&mut self.volume, cell, block);
+        self.change_block(cell, block);
         self.inventory.take(self.player.slot, 1);
         events.push(Event::new(EventKind::UseItem, item.id()));
         self.hands.use_pause = USE_PAUSE;
@@ -136,13 +144,16 @@ impl World {
     }
 }
 
-/// Puts a block into a cell, corrects the light, and takes away what the old one has held.
-pub(crate) fn change(volume: &mut Volume, cell: Cell, block: WorldBlock) {
+/// Puts a block into a cell, corrects the light, and takes away what the old one has held. Returns what has lost its
+/// support, with its cells.
+pub(crate) fn change(volume: &mut Volume, cell: Cell, block: WorldBlock) -> Vec<(Cell, WorldBlock)> {
+    let mut broken = Vec::new();
     let old = volume.replace(cell, block);
     relight(volume, cell, old, block);
     if block.state().filter < 15 {
-        drop_unsupported(volume, cell);
+        drop_unsupported(volume, cell, &mut broken);
     }
+    broken
 }
 
 /// The state of a block that is put against a face. None if nothing holds it there.
@@ -187,7 +198,7 @@ fn turned(
 }
 
 /// Takes away what a cell has held.
-fn drop_unsupported(volume: &mut Volume, cell: Cell) {
+fn drop_unsupported(volume: &mut Volume, cell: Cell, broken: &mut Vec<(Cell, WorldBlock)>) {
     for step in [[0, 1, 0], [0, 0, -1], [0, 0, 1], [-1, 0, 0], [1, 0, 0]] {
         let beside = add(cell, step);
         let block = volume.block(beside);
@@ -197,7 +208,8 @@ fn drop_unsupported(volume: &mut Volume, cell: Cell) {
             _ => None,
         };
         if held_by.is_some_and(|held_by| add(beside, held_by) == cell) {
-            change(volume, beside, WorldBlock::AIR);
+            broken.push((beside, block));
+            broken.extend(change(volume, beside, WorldBlock::AIR));
         }
     }
 }
