@@ -154,6 +154,13 @@ impl World {
         &self.hunger
     }
 
+    /// Sets the player's health, food, and saturation in ten-thousandths of a point.
+    pub fn set_needs(&mut self, health: i32, food: i32, saturation: i32) {
+        self.player.health = health.clamp(0, HEALTH);
+        self.player.food = food.clamp(0, FOOD);
+        self.hunger = Hunger { saturation: saturation.clamp(0, FOOD * POINT), ..Hunger::default() };
+    }
+
     /// Moves the player for a tick, with all that it costs.
     pub(crate) fn move_player(&mut self, action: Action) {
         let (from, health) = (self.player.position, self.player.health);

@@ -64,9 +64,10 @@ impl World {
         // Whoever eats does nothing else with the hands.
         let is_eating = self.player.is_using && action.is_down(Button::Use);
         self.attack(if is_eating { action.release(Button::Attack) } else { action }, target, events);
-        self.place(action, target, events);
-        self.throw_held(action, events);
-        self.eat(action, events);
+        let is_spent = self.place(action, target, events);
+        let left = if is_spent { action.release(Button::Use) } else { action };
+        self.throw_held(left, events);
+        self.eat(left, events);
         self.move_items(action, target, events);
     }
 
@@ -115,32 +116,34 @@ impl World {
         }
     }
 
-    fn place(&mut self, action: Action, target: Option<Target>, events: &mut Vec<Event>) {
+    /// Puts a block. Returns whether the use is spent on that, also if it cannot be put there.
+    fn place(&mut self, action: Action, target: Option<Target>, events: &mut Vec<Event>) -> bool {
         self.hands.use_pause = self.hands.use_pause.saturating_sub(1);
         if !action.is_down(Button::Use) {
             self.hands.use_pause = 0;
-            return;
+            return false;
         }
-        let (Some(ItemStack { item, .. }), Some(target)) = (self.held(), target) else { return };
-        let Some(block) = WorldBlock::of(item.id()) else { return };
+        let (Some(ItemStack { item, .. }), Some(target)) = (self.held(), target) else { return false };
+        let Some(block) = WorldBlock::of(item.id()) else { return false };
         if self.hands.use_pause > 0 {
-            return;
+            return true;
         }
         let is_replaced = self.volume.block(target.cell).kind().replaceable;
         let cell = if is_replaced { target.cell } else { add(target.cell, target.face) };
         let face = if is_replaced { [0, 1, 0] } else { target.face };
-        let Some(block) = turned(block, &self.volume, cell, face, self.player.look()) else { return };
+        let Some(block) = turned(block, &self.volume, cell, face, self.player.look()) else { return true };
         let body = Aabb { low: cell.map(f64::from), high: cell.map(|at| f64::from(at + 1)) };
         let mut others = self.bodies.iter().map(|body| body.bounds).chain([self.player.bounds()]);
         let is_in_the_way = block.state().solid && others.any(|other| other.overlaps(body));
         if !contains(cell) || !self.volume.block(cell).kind().replaceable || is_in_the_way {
-            return;
+            return true;
         }
         self.change_block(cell, block);
         self.inventory.take(self.player.slot, 1);
         events.push(Event::new(EventKind::UseItem, item.id()));
         self.hands.use_pause = USE_PAUSE;
         self.hands.swing = 0;
+        true
     }
 }
 

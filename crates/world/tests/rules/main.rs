@@ -1,20 +1,36 @@
 //! The rules of the world, by their numbers.
 
 mod breaking;
+mod food;
+mod items;
 mod known;
 mod moving;
 mod placing;
 mod replaying;
+mod throwing;
+
+use std::sync::LazyLock;
 
 use world::action::Button;
 use world::block::WorldBlock;
-use world::{Action, Cell, Terrain, Volume, World};
+use world::{Action, Cell, ItemId, ItemStack, Terrain, Volume, World};
 
 /// The height of the floor's top in these tests.
 const FLOOR: i32 = 10;
 
 fn block(id: &str) -> WorldBlock {
     WorldBlock::of(id).unwrap_or_else(|| panic!("there is no {id}"))
+}
+
+fn stack(id: &str, count: u8) -> ItemStack {
+    ItemStack::new(ItemId::of(id).unwrap_or_else(|| panic!("there is no {id}")), count)
+}
+
+/// Empties all slots.
+fn clear_hands(world: &mut World) {
+    for slot in 0..36 {
+        world.set_slot(slot, None);
+    }
 }
 
 /// A floor of a block, 60 cells long and wide, with a player in the middle who stands and looks to +z.
@@ -27,7 +43,8 @@ fn floor_of(id: &str) -> World {
 }
 
 fn floor() -> World {
-    floor_of("stone")
+    static STONE: LazyLock<World> = LazyLock::new(|| floor_of("stone"));
+    STONE.clone()
 }
 
 fn fill(world: &mut World, from: Cell, to: Cell, id: &str) {
