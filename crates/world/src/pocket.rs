@@ -27,6 +27,7 @@ impl World {
             && let Some(stack) = self.inventory.take(slot, 1)
         {
             self.throw_item(stack, events);
+            self.hands.swing = 0;
         }
     }
 

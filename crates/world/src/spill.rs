@@ -39,7 +39,7 @@ impl World {
         self.things.add_item(stack, [x, y - EDGE / 2.0, z], velocity, DROP_DELAY);
     }
 
-    /// Takes a block away as nobody's hands do, and lets its items lie about.
+    /// Breaks a block without a hand or a tool. All that can fall out of it does, by its chances.
     pub fn break_naturally(&mut self, cell: Cell) {
         let block = self.volume.block(cell);
         if contains(cell) && !block.is_air() {
@@ -48,21 +48,22 @@ impl World {
         }
     }
 
-    /// Puts a block into a cell, and lets lie about what falls out of those that lose their support.
+    /// Puts a block into a cell. Blocks that lose their support by that break and drop their items.
     pub(crate) fn change_block(&mut self, cell: Cell, block: WorldBlock) {
         for (cell, broken) in change(&mut self.volume, cell, block) {
             self.spill_drops(cell, broken, None);
         }
     }
 
-    /// Lets fall out of a cell what a block gives to what was held, if it gives something to it.
+    /// Drops what a block that was broken yields to what was held, if it yields anything to it.
     pub(crate) fn break_with(&mut self, cell: Cell, block: WorldBlock, held: Option<ItemId>) {
         if yields(block.kind(), held) {
             self.spill_drops(cell, block, held);
         }
     }
 
-    /// The dice depend on the cell and the tick, and not on what else happens.
+    /// The dice depend on the cell and the tick, and not on what else happens. No block of this world has states in which it
+    /// is full, such as ripe crops.
     fn spill_drops(&mut self, cell: Cell, block: WorldBlock, held: Option<ItemId>) {
         let [x, y, z] = cell.map(|at| at as u64 & 0xffff);
         let place = y << 32 | z << 16 | x;

@@ -57,8 +57,8 @@ use constants::*;
 /// A slower item on the ground rests, and moves only in every fourth tick.
 const REST: f64 = 1e-5;
 
-/// No body is ever this fast.
-pub(crate) const MAX_SPEED: f64 = 100.0;
+/// No item and nothing that is thrown is faster along an axis, so that a tick meets few cells.
+pub(crate) const MAX_SPEED: f64 = 8.0;
 
 /// An item that lies about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

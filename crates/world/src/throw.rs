@@ -10,7 +10,7 @@ use crate::hands::USE_PAUSE;
 use crate::hash::{DiceRow, Mixer, purpose};
 use crate::player::is_water_at;
 use crate::things::constants::EDGE;
-use crate::things::is_place;
+use crate::things::{MAX_SPEED, is_place};
 use crate::volume::Volume;
 use crate::world::{Body, World};
 
@@ -30,9 +30,6 @@ pub mod constants {
 }
 
 use constants::*;
-
-/// The fastest throw for each axis: what falls fast throws no faster.
-const MAX_THROW: f64 = 8.0;
 
 /// A kind of thing that is thrown by using it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,7 +101,6 @@ impl ThrownBody {
 
     pub(crate) fn is_possible(&self) -> bool {
         is_place(self.position, self.velocity)
-            && self.velocity.iter().all(|part| part.abs() <= 2.0 * MAX_THROW)
     }
 
     pub(crate) fn mix_into(&self, mixer: &mut Mixer) {
@@ -148,7 +144,7 @@ impl World {
         }
         let velocity = [0, 1, 2].map(|axis| {
             let along = (look[axis] + dice.bell() * SPREAD) * kind.speed();
-            (along + own[axis]).clamp(-MAX_THROW, MAX_THROW)
+            (along + own[axis]).clamp(-MAX_SPEED, MAX_SPEED)
         });
         if self.things.thrown.len() >= MAX_THROWN {
             self.things.thrown.remove(0);

@@ -1,6 +1,7 @@
 //! The rules of the world, by their numbers.
 
 mod breaking;
+mod drops;
 mod food;
 mod items;
 mod known;
@@ -13,7 +14,7 @@ use std::sync::LazyLock;
 
 use world::action::Button;
 use world::block::WorldBlock;
-use world::{Action, Cell, ItemId, ItemStack, Terrain, Volume, World};
+use world::{Action, Cell, Event, EventKind, ItemId, ItemStack, Terrain, Volume, World};
 
 /// The height of the floor's top in these tests.
 const FLOOR: i32 = 10;
@@ -45,6 +46,23 @@ fn floor_of(id: &str) -> World {
 fn floor() -> World {
     static STONE: LazyLock<World> = LazyLock::new(|| floor_of("stone"));
     STONE.clone()
+}
+
+/// A floor on which a block stands three cells ahead, at the height of the eyes.
+fn before(id: &str) -> World {
+    let mut world = floor();
+    world.set_block([128, FLOOR + 1, 132], block(id));
+    world
+}
+
+/// What lies about.
+fn lying(world: &World) -> Vec<(&'static str, u8)> {
+    world.things().items().iter().map(|body| (body.stack.item.id(), body.stack.count)).collect()
+}
+
+/// The objects and counts of a kind of events.
+fn of_kind(events: &[Event], kind: EventKind) -> Vec<(&'static str, u32)> {
+    events.iter().filter(|event| event.kind == kind).map(|event| (event.object, event.count)).collect()
 }
 
 fn fill(world: &mut World, from: Cell, to: Cell, id: &str) {
