@@ -156,6 +156,12 @@ impl Action {
     }
 
     #[must_use]
+    pub fn release(mut self, button: Button) -> Self {
+        self.buttons &= !button.bit();
+        self
+    }
+
+    #[must_use]
     pub fn choose(mut self, slot: u8) -> Self {
         self.hotbar = if (1..=9).contains(&slot) { slot } else { 0 };
         self

@@ -60,6 +60,24 @@ impl Aabb {
             .flat_map(move |y| (low[2]..high[2]).flat_map(move |z| (low[0]..high[0]).map(move |x| [x, y, z])))
     }
 
+    /// Whether a way leads through it, or begins in it.
+    pub fn is_crossed(self, from: [f64; 3], by: [f64; 3]) -> bool {
+        let (mut near, mut far) = (0.0_f64, 1.0_f64);
+        for axis in 0..3 {
+            let (low, high) = (self.low[axis] - from[axis], self.high[axis] - from[axis]);
+            if by[axis] == 0.0 {
+                if low > 0.0 || high < 0.0 {
+                    return false;
+                }
+                continue;
+            }
+            let (one, other) = (low / by[axis], high / by[axis]);
+            near = near.max(one.min(other));
+            far = far.min(one.max(other));
+        }
+        near <= far
+    }
+
     /// How far it gets along an axis before another box stops it.
     fn travel(self, other: Self, axis: usize, distance: f64) -> f64 {
         let beside = (0..3)
@@ -153,6 +171,12 @@ pub fn sweep(volume: &Volume, body: Aabb, by: [f64; 3], is_standing: bool) -> Mo
     let down = slide(&around, body.moved(at), [0.0, -up[1] + by[1].min(0.0), 0.0]);
     let stepped = [at[0], at[1] + down[1], at[2]];
     Moved { by: stepped, stopped: [stepped[0] != by[0], true, stepped[2] != by[2]] }
+}
+
+/// Moves a body as far as nothing stops it, without steps.
+pub(crate) fn sweep_level(volume: &Volume, body: Aabb, by: [f64; 3]) -> Moved {
+    let moved = slide(&obstacles(volume, body.swept(by)), body, by);
+    Moved { by: moved, stopped: [0, 1, 2].map(|axis| moved[axis] != by[axis]) }
 }
 
 /// The square of a move in the plane.

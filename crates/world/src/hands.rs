@@ -5,15 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::{Action, Button};
 use crate::aim::Target;
-use crate::block::WorldBlock;
 use crate::body::{Aabb, box_in};
 use crate::events::{Event, EventKind};
+use crate::food::constants::DIG;
 use crate::hash::Mixer;
 use crate::interact::{UseOutcome, interact};
 use crate::item::{Footing, breaking};
 use crate::place::{PlacementContext, block_of_item, placement};
 use crate::player::is_water_at;
-use crate::support::{change, change_all};
 use crate::volume::{Cell, contains};
 use crate::world::World;
 
@@ -21,7 +20,7 @@ use crate::world::World;
 const BREAK_PAUSE: u8 = 5;
 
 /// The ticks between two uses while the button is held.
-const USE_PAUSE: u8 = 4;
+pub(crate) const USE_PAUSE: u8 = 4;
 
 /// How many ticks a swing of the hand takes.
 pub(crate) const SWING: u8 = 6;
@@ -32,7 +31,7 @@ pub(crate) struct Hands {
     /// The block that is being broken, and how much of it is.
     breaking: Option<(Cell, f64)>,
     break_pause: u8,
-    use_pause: u8,
+    pub use_pause: u8,
     /// The ticks since the hand was last swung.
     pub swing: u8,
 }
@@ -62,8 +61,14 @@ impl World {
     pub(crate) fn use_hands(&mut self, action: Action, events: &mut Vec<Event>) {
         self.hands.swing = self.hands.swing.saturating_add(1);
         let target = self.target();
-        self.attack(action, target, events);
-        self.place(action, target, events);
+        // Whoever eats does nothing else with the hands.
+        let is_eating = self.player.is_using && action.is_down(Button::Use);
+        self.attack(if is_eating { action.release(Button::Attack) } else { action }, target, events);
+        let is_spent = self.place(action, target, events);
+        let left = if is_spent { action.release(Button::Use) } else { action };
+        self.throw_held(left, events);
+        self.eat(left, events);
+        self.move_items(action, target, events);
     }
 
     fn attack(&mut self, action: Action, target: Option<Target>, events: &mut Vec<Event>) {
@@ -102,33 +107,35 @@ impl World {
         }
         hands.breaking = None;
         hands.break_pause = if part >= 1.0 { 0 } else { BREAK_PAUSE };
-        change(&mut self.volume, cell, WorldBlock::AIR);
+        self.break_with(cell, held);
         events.push(Event::new(EventKind::MineBlock, block.id()));
+        self.hunger.exhaust(DIG);
         if block.kind().hardness != Some(0.0) {
             self.inventory.wear(self.player.slot, 1);
         }
     }
 
-    fn place(&mut self, action: Action, target: Option<Target>, events: &mut Vec<Event>) {
+    /// Puts a block. Returns whether the use is spent on that, also if it cannot be put there.
+    fn place(&mut self, action: Action, target: Option<Target>, events: &mut Vec<Event>) -> bool {
         self.hands.use_pause = self.hands.use_pause.saturating_sub(1);
         if !action.is_down(Button::Use) {
             self.hands.use_pause = 0;
-            return;
+            return false;
         }
         if self.hands.use_pause > 0 {
-            return;
+            return true;
         }
-        let Some(target) = target else { return };
+        let Some(target) = target else { return false };
         let is_free = !action.is_down(Button::Sneak);
         if is_free && interact(&mut self.volume, target.cell, self.player.yaw) != UseOutcome::None {
             self.hands.use_pause = USE_PAUSE;
             self.hands.swing = 0;
-            return;
+            return true;
         }
-        let Some(ItemStack { item, .. }) = self.held() else { return };
-        let Some(block) = block_of_item(item.id()) else { return };
+        let Some(ItemStack { item, .. }) = self.held() else { return false };
+        let Some(block) = block_of_item(item.id()) else { return false };
         let context = PlacementContext { target, yaw: self.player.yaw, look: self.player.look() };
-        let Some(cells) = placement(&self.volume, block, &context) else { return };
+        let Some(cells) = placement(&self.volume, block, &context) else { return true };
         let mut others = self.bodies.iter().map(|body| body.bounds).chain([self.player.bounds()]);
         let is_in = |other: Aabb| {
             cells.iter().any(|(cell, block)| {
@@ -137,12 +144,13 @@ impl World {
             })
         };
         if others.any(is_in) {
-            return;
+            return true;
         }
-        change_all(&mut self.volume, &cells);
+        self.change_blocks(&cells);
         self.inventory.take(self.player.slot, 1);
         events.push(Event::new(EventKind::UseItem, item.id()));
         self.hands.use_pause = USE_PAUSE;
         self.hands.swing = 0;
+        true
     }
 }

@@ -5,6 +5,7 @@
 
 mod hud;
 mod march;
+mod seen;
 mod shade;
 mod sky;
 

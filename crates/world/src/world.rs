@@ -8,12 +8,13 @@ use crate::aim::{REACH, Target, aim};
 use crate::block::WorldBlock;
 use crate::body::Aabb;
 use crate::events::Event;
+use crate::food::Hunger;
 use crate::hands::Hands;
 use crate::hash::Mixer;
 use crate::inventory::Inventory;
 use crate::player::Player;
 use crate::scene::Terrain;
-use crate::support::change;
+use crate::things::Things;
 use crate::volume::{Cell, Volume, contains};
 
 /// How many steps a day has.
@@ -38,6 +39,8 @@ pub struct World {
     pub(crate) player: Player,
     pub(crate) inventory: Inventory,
     pub(crate) bodies: Vec<Body>,
+    pub(crate) things: Things,
+    pub(crate) hunger: Hunger,
     pub(crate) hands: Hands,
     /// The action of the step before.
     previous: Action,
@@ -55,6 +58,8 @@ impl World {
             player: Player::new(terrain.start, terrain.yaw),
             inventory: Inventory::kit(),
             bodies: Vec::new(),
+            things: Things::default(),
+            hunger: Hunger::default(),
             hands: Hands::default(),
             previous: Action::default(),
             seed,
@@ -72,7 +77,9 @@ impl World {
         }
         self.player.turn(*action);
         self.use_hands(*action, &mut events);
-        self.player.advance(&self.volume, *action);
+        self.move_player(*action);
+        self.pick_up(&mut events);
+        self.things.advance(&self.volume, &self.bodies);
         self.previous = *action;
         events
     }
@@ -104,6 +111,11 @@ impl World {
         self.inventory.give(item, count);
     }
 
+    /// Puts something into a slot of the inventory.
+    pub fn set_slot(&mut self, slot: usize, stack: Option<ItemStack>) {
+        self.inventory.set(slot, stack);
+    }
+
     /// How many steps there have been.
     pub fn tick(&self) -> u64 {
         self.tick
@@ -123,18 +135,18 @@ impl World {
         self.dawn = (time % DAY + DAY - self.tick % DAY) % DAY;
     }
 
-    /// Puts a block into a cell. Cells outside the world stay as they are.
+    /// Puts a block into a cell; what loses its support falls off. Cells outside the world stay as they are.
     pub fn set_block(&mut self, cell: Cell, block: WorldBlock) {
         if contains(cell) {
-            change(&mut self.volume, cell, block);
+            self.change_block(cell, block);
         }
     }
 
     /// Moves the player, who is at rest there.
     pub fn place_player(&mut self, position: [f64; 3], yaw: i32, pitch: i32) {
-        let (health, slot) = (self.player.health, self.player.slot);
+        let Player { health, food, slot, .. } = self.player;
         self.player = Player::new(position, yaw);
-        (self.player.health, self.player.slot) = (health, slot);
+        (self.player.health, self.player.food, self.player.slot) = (health, food, slot);
         self.player.pitch = pitch.clamp(-90_000, 90_000);
     }
 
@@ -156,6 +168,8 @@ impl World {
         self.player.mix_into(&mut mixer);
         self.inventory.mix_into(&mut mixer);
         self.hands.mix_into(&mut mixer);
+        self.things.mix_into(&mut mixer);
+        self.hunger.mix_into(&mut mixer);
         mixer.add(self.previous.number());
         for body in &self.bodies {
             for part in body.bounds.low.iter().chain(&body.bounds.high) {

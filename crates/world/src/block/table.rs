@@ -342,7 +342,7 @@ mod tests {
         for text in FILES {
             let file: File = toml::from_str(text).unwrap();
             for entry in file.block {
-                let known = |key: &str| KEYS.contains(&key) || ["cross_like", "ore"].contains(&key);
+                let known = |key: &str| KEYS.contains(&key) || ["cross_like", "ore", "build"].contains(&key);
                 let whens = entry.get("when").and_then(Value::as_array).into_iter().flatten();
                 let tables = whens.chain([&entry]).filter_map(Value::as_table);
                 let unknown: Vec<_> =

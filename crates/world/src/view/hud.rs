@@ -234,7 +234,7 @@ fn paint_item(canvas: &mut Canvas, item: ItemId, x: i32, y: i32, scale: i32, lig
     }
 }
 
-fn item_texel(item: ItemId, column: usize, row: usize) -> [u8; 4] {
+pub(super) fn item_texel(item: ItemId, column: usize, row: usize) -> [u8; 4] {
     if let Some(block) = WorldBlock::of(item.id()) {
         let atlas = Atlas::get();
         let face = atlas.states[usize::from(block.0)].faces[5];

@@ -160,7 +160,7 @@ impl<'a> Shader<'a> {
         let water = WorldBlock::of("water").map_or(0, |water| atlas.states[usize::from(water.0)].kind);
         Self {
             volume: &world.volume,
-            bodies: world.bodies.iter().map(|body| SeenBody::new(body, &world.volume, lens)).collect(),
+            bodies: world.seen_bodies().map(|body| SeenBody::new(&body, &world.volume, lens)).collect(),
             tiles: &atlas.tiles,
             states: &atlas.states,
             sky,
