@@ -12,6 +12,7 @@ use crate::hash::Mixer;
 use crate::item::{Footing, breaking};
 use crate::light::relight;
 use crate::player::is_water_at;
+use crate::screen::ScreenKind;
 use crate::volume::{Cell, Volume, contains};
 use crate::world::World;
 
@@ -111,6 +112,17 @@ impl World {
         self.hands.use_pause = self.hands.use_pause.saturating_sub(1);
         if !action.is_down(Button::Use) {
             self.hands.use_pause = 0;
+            return;
+        }
+        let opened = target.and_then(|Target { cell, .. }| {
+            ScreenKind::of_block(self.volume.block(cell).id(), cell)
+                .filter(|_| !action.is_down(Button::Sneak))
+        });
+        if let Some(kind) = opened {
+            if self.is_newly_down(action, Button::Use) {
+                self.open_screen(kind, events);
+                self.hands.swing = 0;
+            }
             return;
         }
         let (Some(ItemStack { item, .. }), Some(target)) = (self.held(), target) else { return };

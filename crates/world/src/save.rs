@@ -1,6 +1,7 @@
 //! Saves: an episode as bytes, from which it goes on exactly as it would have gone on.
 //!
-//! A save is the gzip of JSON. It holds what is not as it was at the start: the player, and the blocks that were changed.
+//! A save is the gzip of JSON. It holds what is not as it was at the start: the player, what is in containers, and the
+//! blocks that were changed.
 //! Light and skips follow from the blocks.
 
 use std::io::{Read, Write};
@@ -102,8 +103,12 @@ impl Save<World> {
         if !self.changes.iter().all(|(cell, state)| contains(*cell) && is_state(*state)) {
             return Err(SaveError::Damaged("it has blocks that do not exist"));
         }
-        let World { player, inventory, hands, bodies, .. } = &self.world;
-        let is_possible = player.is_possible() && inventory.is_possible() && hands.are_possible();
+        let World { player, inventory, hands, bodies, containers, .. } = &self.world;
+        let is_possible = player.is_possible()
+            && inventory.is_possible()
+            && hands.are_possible()
+            && containers.are_possible()
+            && self.world.is_screen_possible();
         if !is_possible || !bodies.iter().all(is_place) {
             return Err(SaveError::Damaged("nobody can be in such a state"));
         }

@@ -7,12 +7,14 @@ use crate::action::{Action, Button};
 use crate::aim::{REACH, Target, aim};
 use crate::block::WorldBlock;
 use crate::body::Aabb;
+use crate::containers::Containers;
 use crate::events::Event;
 use crate::hands::{self, Hands};
 use crate::hash::Mixer;
 use crate::inventory::Inventory;
 use crate::player::Player;
 use crate::scene::Terrain;
+use crate::screen::Screen;
 use crate::volume::{Cell, Volume, contains};
 
 /// How many steps a day has.
@@ -36,6 +38,8 @@ pub struct World {
     pub(crate) volume: Volume,
     pub(crate) player: Player,
     pub(crate) inventory: Inventory,
+    pub(crate) screen: Option<Screen>,
+    pub(crate) containers: Containers,
     pub(crate) bodies: Vec<Body>,
     pub(crate) hands: Hands,
     /// The action of the step before.
@@ -53,6 +57,8 @@ impl World {
             volume: terrain.volume.clone(),
             player: Player::new(terrain.start, terrain.yaw),
             inventory: Inventory::kit(),
+            screen: None,
+            containers: Containers::default(),
             bodies: Vec::new(),
             hands: Hands::default(),
             previous: Action::default(),
@@ -69,9 +75,11 @@ impl World {
         if !self.player.is_alive() {
             return events;
         }
-        self.player.turn(*action);
-        self.use_hands(*action, &mut events);
-        self.player.advance(&self.volume, *action);
+        let left = self.use_screen(*action, &mut events);
+        self.player.turn(left);
+        self.use_hands(left, &mut events);
+        self.player.advance(&self.volume, left);
+        self.work_containers();
         self.previous = *action;
         events
     }
@@ -87,6 +95,12 @@ impl World {
     /// Whether a button is down that was not in the step before.
     pub fn is_newly_down(&self, action: Action, button: Button) -> bool {
         action.is_down(button) && !self.previous.is_down(button)
+    }
+
+    /// The slot of the hot bar, from 0, whose key is down and was not in the step before.
+    pub(crate) fn newly_chosen(&self, action: Action) -> Option<usize> {
+        let slot = action.hotbar().filter(|slot| self.previous.hotbar() != Some(*slot))?;
+        Some(usize::from(slot - 1))
     }
 
     pub fn inventory(&self) -> &Inventory {
@@ -154,6 +168,8 @@ impl World {
         mixer.add(self.dawn);
         self.player.mix_into(&mut mixer);
         self.inventory.mix_into(&mut mixer);
+        self.mix_screen_into(&mut mixer);
+        self.containers.mix_into(&mut mixer);
         self.hands.mix_into(&mut mixer);
         mixer.add(self.previous.number());
         for body in &self.bodies {
