@@ -117,6 +117,11 @@ impl World {
         self.inventory.give(item, count);
     }
 
+    /// Puts something into a slot of the player, in place of what was there. Slots that do not exist stay as they are.
+    pub fn set_slot(&mut self, slot: usize, stack: Option<ItemStack>) {
+        self.inventory.set(slot, stack);
+    }
+
     /// How many steps there have been.
     pub fn tick(&self) -> u64 {
         self.tick

@@ -1,10 +1,12 @@
 //! The rules of the world, by their numbers.
 
 mod breaking;
+mod crafting;
 mod known;
 mod moving;
 mod placing;
 mod replaying;
+mod screens;
 
 use world::action::Button;
 use world::block::WorldBlock;
