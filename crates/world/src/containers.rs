@@ -57,7 +57,7 @@ impl Container {
     /// The empty container that a block is.
     pub fn of_block(id: &str) -> Option<Self> {
         match id {
-            "chest" => Some(Self::Chest(vec![None; CHEST_SLOTS])),
+            "chest" | "trapped_chest" | "barrel" => Some(Self::Chest(vec![None; CHEST_SLOTS])),
             "furnace" => Some(Self::Furnace(Furnace::default())),
             _ => None,
         }
@@ -241,6 +241,7 @@ impl World {
 
     /// Puts something into a slot of a chest or a furnace. Returns whether there is such a slot.
     pub fn put_into(&mut self, cell: Cell, slot: usize, stack: Option<ItemStack>) -> bool {
+        self.spill_broken_containers();
         let container = self.containers.open(cell, self.volume.block(cell).id());
         let place = container.and_then(|container| container.slots_mut().get_mut(slot));
         let Some(place) = place else { return false };
@@ -250,18 +251,25 @@ impl World {
 
     /// Lets furnaces work, and lets fall what was in containers that are gone.
     pub(crate) fn work_containers(&mut self) {
-        let mut gone = Vec::new();
-        for (cell, container) in &mut self.containers.0 {
-            if !container.is(self.volume.block(*cell).id()) {
-                gone.push(*cell);
-            } else if let Container::Furnace(furnace) = container {
+        self.spill_broken_containers();
+        for container in self.containers.0.values_mut() {
+            if let Container::Furnace(furnace) = container {
                 furnace.work();
             }
         }
+    }
+
+    /// Lets fall what was in containers whose block is gone, whatever has taken it away, and closes their screen.
+    pub(crate) fn spill_broken_containers(&mut self) {
+        let is_gone = |(cell, container): &(&Cell, &Container)| !container.is(self.volume.block(**cell).id());
+        let gone: Vec<Cell> = self.containers.0.iter().filter(is_gone).map(|(cell, _)| *cell).collect();
         for cell in gone {
             let Some(container) = self.containers.0.remove(&cell) else { continue };
             for stack in container.slots().iter().flatten() {
                 self.spill(cell, *stack);
+            }
+            if self.screen().is_some_and(|screen| screen.kind().cell() == Some(cell)) {
+                self.close_screen();
             }
         }
     }

@@ -173,6 +173,42 @@ mod tests {
             ("\"house\"", "\"moon\"", "no scene \"moon\""),
             ("\"slot\":0", "\"slot\":10", "such a state"),
             ("[130,80,130]", "[130,80,1300]", "do not exist"),
+            (
+                "\"screen\":null",
+                "\"screen\":{\"kind\":{\"Chest\":[1,2,3]},\"pointer\":[0,0],\"carried\":null,\"grid\":[]}",
+                "such a state",
+            ),
+            (
+                "\"screen\":null",
+                "\"screen\":{\"kind\":\"Inventory\",\"pointer\":[-1,0],\"carried\":null,\"grid\":[null,null,null,null]}",
+                "such a state",
+            ),
+            (
+                "\"screen\":null",
+                "\"screen\":{\"kind\":\"Inventory\",\"pointer\":[1,1],\"carried\":null,\"grid\":[]}",
+                "such a state",
+            ),
+            (
+                "\"screen\":null",
+                "\"screen\":{\"kind\":\"Inventory\",\"pointer\":[1,1],\"carried\":{\"item\":\"egg\",\"count\":17},\"grid\":[null,null,null,null]}",
+                "such a state",
+            ),
+            ("\"containers\":[]", "\"containers\":[[[1,2,3],{\"Chest\":[null]}]]", "such a state"),
+            (
+                "\"containers\":[]",
+                "\"containers\":[[[1,2,300],{\"Furnace\":{\"slots\":[null,null,null],\"burn\":0,\"whole_burn\":0,\"cooking\":null,\"progress\":0}}]]",
+                "such a state",
+            ),
+            (
+                "\"containers\":[]",
+                "\"containers\":[[[1,2,3],{\"Furnace\":{\"slots\":[null,null,null],\"burn\":9,\"whole_burn\":0,\"cooking\":null,\"progress\":0}}]]",
+                "such a state",
+            ),
+            (
+                "\"containers\":[]",
+                "\"containers\":[[[1,2,3],{\"Furnace\":{\"slots\":[null,null,null],\"burn\":0,\"whole_burn\":0,\"cooking\":null,\"progress\":200}}]]",
+                "such a state",
+            ),
         ] {
             assert!(text.contains(part), "{part} is not in {text}");
             let error = load(&text.replacen(part, other, 1));

@@ -58,7 +58,7 @@ impl ScreenKind {
     pub fn of_block(id: &str, cell: Cell) -> Option<Self> {
         match id {
             "crafting_table" => Some(Self::CraftingTable(cell)),
-            "chest" => Some(Self::Chest(cell)),
+            "chest" | "trapped_chest" | "barrel" => Some(Self::Chest(cell)),
             "furnace" => Some(Self::Furnace(cell)),
             _ => None,
         }
@@ -187,6 +187,7 @@ impl World {
     pub(crate) fn open_screen(&mut self, kind: ScreenKind, events: &mut Vec<Event>) {
         self.close_screen();
         if let Some(cell) = kind.cell() {
+            self.spill_broken_containers();
             let block = self.volume.block(cell).id();
             self.containers.open(cell, block);
             events.push(Event::new(EventKind::Open, block));

@@ -48,7 +48,10 @@ impl Desk<'_> {
         match (self.get(slot), self.get(own)) {
             (Some(there), None) => {
                 let taken = self.take(slot, there.count);
+                // What is left of an ingredient may have come there meanwhile.
+                let left = self.get(own);
                 self.set(own, taken);
+                left.into_iter().for_each(|left| self.give(left));
             }
             (there, Some(held)) if self.room(slot, held) >= held.count => {
                 let taken = there.and_then(|there| self.take(slot, there.count));
@@ -82,10 +85,7 @@ impl Desk<'_> {
         } else if is_same || there.is_none() {
             let before = there.map_or(0, |there| there.count);
             let count = if is_right { 1 } else { carried.count }.min(room.saturating_sub(before));
-            self.set(
-                slot,
-                Some(ItemStack { count: before + count, ..carried }).filter(|_| count + before > 0),
-            );
+            self.set(slot, Some(ItemStack { count: before + count, ..carried }));
             carried.count -= count;
             self.screen.carried = Some(carried).filter(|carried| carried.count > 0);
         } else if carried.count <= room {
@@ -105,6 +105,8 @@ impl Desk<'_> {
                 && self.take(slot, made.count).is_some()
             {
                 self.fill(&mut made, &to);
+                // A bottle that is left may have taken the room.
+                self.thrown.extend(Some(made).filter(|made| made.count > 0));
             }
             return;
         }
@@ -249,6 +251,11 @@ impl Desk<'_> {
                 self.thrown.push(left);
             }
         }
+    }
+
+    /// Gives the player a stack, and throws what has no room.
+    fn give(&mut self, stack: ItemStack) {
+        self.thrown.extend(self.inventory.add(stack));
     }
 
     /// Tells that something was made. What is made several times with one click is told once.

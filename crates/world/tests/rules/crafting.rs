@@ -2,7 +2,7 @@
 
 use craft::{Recipe, find_recipe, recipes};
 use world::action::Button::*;
-use world::{CraftProblem, EventKind, ItemId, ItemStack, ScreenSlot, World};
+use world::{Action, CraftProblem, EventKind, ItemId, ItemStack, ScreenSlot, World};
 
 use super::screens::{click, item, open, open_inventory, stack, world_with};
 use super::{FLOOR, block, press};
@@ -126,6 +126,33 @@ fn results_come_to_what_is_carried_until_the_stack_is_full() {
         assert_eq!(world.screen().unwrap().carried(), stack("oak_planks", (times * 4).min(64)));
     }
     assert_eq!(world.screen_slot(ScreenSlot::Grid(3)), stack("oak_log", 4));
+}
+
+#[test]
+fn bottles_that_are_left_get_lost_nowhere() {
+    let things = |events: &[world::Event]| -> u32 {
+        let thrown = events.iter().filter(|event| event.kind == EventKind::DropItem);
+        thrown.map(|event| event.count).sum()
+    };
+    for (key, free) in
+        [(press(&[Sneak, Attack]), 1), (Action::default().choose(1), 1), (press(&[Sneak, Attack]), 3)]
+    {
+        let mut world = world_with(&[("dirt", 64); 36]);
+        world.set_slot(9, stack("honey_bottle", 4));
+        open_inventory(&mut world);
+        click(&mut world, ScreenSlot::Inventory(9), press(&[Attack]));
+        click(&mut world, ScreenSlot::Grid(0), press(&[Attack]));
+        world.set_slot(9, stack("dirt", 64));
+        (0..free).for_each(|slot| world.set_slot(slot, None));
+        let events = click(&mut world, ScreenSlot::Result, key);
+        let made =
+            events.iter().find(|event| event.kind == EventKind::CraftItem).map_or(0, |event| event.count / 3);
+        assert!(made > 0, "{events:?}");
+        let left = ["sugar", "glass_bottle"].map(|id| world.inventory().count(item(id)));
+        let grid = world.screen_slot(ScreenSlot::Grid(0)).map_or(0, |stack| u32::from(stack.count));
+        let bottles = if made == 4 { 3 } else { made };
+        assert_eq!(left[0] + left[1] + things(&events), made * 3 + bottles, "{events:?} {left:?} {grid}");
+    }
 }
 
 #[test]

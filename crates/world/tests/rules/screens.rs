@@ -4,7 +4,9 @@ use proptest::prelude::*;
 use world::action::Button::*;
 use world::containers::{COOLING, Container, FUEL, FURNACE_RESULT, INPUT, SMELTING};
 use world::screen::TURN_PER_PIXEL;
-use world::{Action, Cell, Event, EventKind, Frame, ItemId, ItemStack, ScreenKind, ScreenSlot, World};
+use world::{
+    Action, Cell, Event, EventKind, Frame, ItemId, ItemStack, Screen, ScreenKind, ScreenSlot, World,
+};
 
 use super::{FLOOR, block, floor, hold, press, rest};
 
@@ -39,23 +41,27 @@ pub fn open(world: &mut World, id: &str) {
 
 pub fn open_inventory(world: &mut World) {
     world.step(&press(&[Inventory]));
-    assert_eq!(world.screen().map(|screen| screen.kind()), Some(ScreenKind::Inventory));
+    assert_eq!(world.screen().map(Screen::kind), Some(ScreenKind::Inventory));
     rest(world, 1);
+}
+
+pub fn screen(world: &World) -> &Screen {
+    world.screen().unwrap_or_else(|| panic!("no screen is open"))
 }
 
 /// Turns the camera until the pointer is on a point of the window.
 pub fn move_to(world: &mut World, point: [i32; 2]) {
-    let pointer = world.screen().expect("a screen is open").pointer();
+    let pointer = screen(world).pointer();
     // The middle of the pixel is meant, wherever in its own the pointer is.
     let degrees = |axis: usize| f64::from((point[axis] - pointer[axis]) * TURN_PER_PIXEL) / 1000.0;
     world.step(&Action::default().look(degrees(1), degrees(0)));
-    assert_eq!(world.screen().expect("it stays open").pointer(), point);
+    assert_eq!(screen(world).pointer(), point);
 }
 
 pub fn point_at(world: &mut World, slot: ScreenSlot) {
-    let middle = world.screen().expect("a screen is open").layout().middle_of(slot);
+    let middle = screen(world).layout().middle_of(slot);
     move_to(world, middle.unwrap_or_else(|| panic!("{slot:?} is not on this screen")));
-    assert_eq!(world.screen().unwrap().hovered(), Some(slot));
+    assert_eq!(screen(world).hovered(), Some(slot));
 }
 
 /// Points at a slot and presses buttons for a step.
@@ -449,7 +455,7 @@ fn a_picture_that_is_painted_in_parts_is_as_if_it_were_new() {
 fn items(world: &World) -> u32 {
     let screen = world.screen();
     let grid = screen.into_iter().flat_map(|screen| screen.grid().iter().chain([])).copied();
-    let carried = screen.and_then(|screen| screen.carried());
+    let carried = screen.and_then(Screen::carried);
     let stored = world.containers().iter().flat_map(|(_, container)| container.slots().to_vec());
     let own = world.inventory().slots().iter().copied().chain([world.inventory().off_hand]);
     own.chain(grid).chain([carried]).chain(stored).flatten().map(|stack| u32::from(stack.count)).sum()

@@ -35,7 +35,7 @@ struct IconDrawing {
 }
 
 /// A drawing of an item, with its colours.
-struct Drawn<'a> {
+struct ColouredDrawing<'a> {
     rows: &'a str,
     colours: Vec<[u8; 3]>,
 }
@@ -101,7 +101,7 @@ fn icons() -> &'static IconFile {
 }
 
 /// The item's own drawing, or the first with a star that matches it.
-fn drawing(id: &str) -> Option<Drawn<'static>> {
+fn drawing(id: &str) -> Option<ColouredDrawing<'static>> {
     let file = icons();
     let own = || file.drawing.iter().find_map(|drawing| Some((drawing, drawing.items.get(id)?.as_str(), "")));
     let starred = || {
@@ -115,7 +115,7 @@ fn drawing(id: &str) -> Option<Drawn<'static>> {
     let (drawing, colours, star) = own().or_else(starred)?;
     let colour = |word: &str| colour_of(if word == "*" { file.colours.get(star)? } else { word });
     let colours = colours.split(' ').map(colour).collect::<Option<_>>()?;
-    Some(Drawn { rows: &drawing.rows, colours })
+    Some(ColouredDrawing { rows: &drawing.rows, colours })
 }
 
 fn colour_of(text: &str) -> Option<[u8; 3]> {
@@ -124,7 +124,7 @@ fn colour_of(text: &str) -> Option<[u8; 3]> {
     Some([r, g, b])
 }
 
-impl Drawn<'_> {
+impl ColouredDrawing<'_> {
     fn paint(&self) -> IconTexels {
         let rows: Vec<&str> = self.rows.trim().lines().collect();
         let width = rows.iter().map(|row| row.len()).max().unwrap_or(0);
