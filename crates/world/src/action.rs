@@ -175,6 +175,11 @@ impl Action {
         self
     }
 
+    /// Its turn without its buttons.
+    pub(crate) fn only_turn(self) -> Self {
+        Self { turn: self.turn, ..Self::default() }
+    }
+
     pub fn to_bytes(self) -> [u8; Self::BYTES] {
         let [low, high] = self.buttons.to_le_bytes();
         let [pitch, yaw] = self.turn.map(i16::to_le_bytes);

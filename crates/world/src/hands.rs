@@ -13,6 +13,7 @@ use crate::interact::{UseOutcome, interact};
 use crate::item::{Footing, breaking};
 use crate::place::{PlacementContext, block_of_item, placement};
 use crate::player::is_water_at;
+use crate::screen::ScreenKind;
 use crate::volume::{Cell, contains};
 use crate::world::World;
 
@@ -126,11 +127,19 @@ impl World {
             return true;
         }
         let Some(target) = target else { return false };
-        let is_free = !action.is_down(Button::Sneak);
-        if is_free && interact(&mut self.volume, target.cell, self.player.yaw) != UseOutcome::None {
-            self.hands.use_pause = USE_PAUSE;
-            self.hands.swing = 0;
-            return true;
+        if !action.is_down(Button::Sneak) {
+            match interact(&mut self.volume, target.cell, self.player.yaw) {
+                UseOutcome::None => {}
+                UseOutcome::Opened(cell) => {
+                    self.open_block(cell, action, events);
+                    return true;
+                }
+                UseOutcome::Toggled(_) | UseOutcome::Bed(_) => {
+                    self.hands.use_pause = USE_PAUSE;
+                    self.hands.swing = 0;
+                    return true;
+                }
+            }
         }
         let Some(ItemStack { item, .. }) = self.held() else { return false };
         let Some(block) = block_of_item(item.id()) else { return false };
@@ -152,5 +161,15 @@ impl World {
         self.hands.use_pause = USE_PAUSE;
         self.hands.swing = 0;
         true
+    }
+
+    /// Opens the screen of a block, if it has one. A held button opens it once.
+    fn open_block(&mut self, cell: Cell, action: Action, events: &mut Vec<Event>) {
+        if self.is_newly_down(action, Button::Use)
+            && let Some(kind) = ScreenKind::of_block(self.volume.block(cell).id(), cell)
+        {
+            self.open_screen(kind, events);
+            self.hands.swing = 0;
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Saves: an episode as bytes, from which it goes on exactly as it would have gone on.
 //!
-//! A save is the gzip of JSON. It holds what is not as it was at the start: the player, what lies about,
-//! and the blocks that were changed.
+//! A save is the gzip of JSON. It holds what is not as it was at the start: the player, what lies about and what is in
+//! containers, and the blocks that were changed.
 //! Light and skips follow from the blocks.
 
 use std::io::{Read, Write};
@@ -103,12 +103,14 @@ impl Save<World> {
         if !self.changes.iter().all(|(cell, state)| contains(*cell) && is_state(*state)) {
             return Err(SaveError::Damaged("it has blocks that do not exist"));
         }
-        let World { player, inventory, hands, bodies, things, hunger, .. } = &self.world;
+        let World { player, inventory, hands, bodies, things, hunger, containers, .. } = &self.world;
         let is_possible = player.is_possible()
             && inventory.is_possible()
             && hands.are_possible()
             && things.are_possible()
-            && hunger.is_possible();
+            && hunger.is_possible()
+            && containers.are_possible()
+            && self.world.is_screen_possible();
         if !is_possible || !bodies.iter().all(is_place) {
             return Err(SaveError::Damaged("nobody can be in such a state"));
         }
@@ -187,6 +189,42 @@ mod tests {
             ("\"kind\":\"snowball\"", "\"kind\":\"snowman\"", "unknown variant"),
             ("\"item\":\"stick\"", "\"item\":\"sick\"", "no item"),
             ("[130,80,130]", "[130,80,1300]", "do not exist"),
+            (
+                "\"screen\":null",
+                "\"screen\":{\"kind\":{\"Chest\":[1,2,3]},\"pointer\":[0,0],\"carried\":null,\"grid\":[]}",
+                "such a state",
+            ),
+            (
+                "\"screen\":null",
+                "\"screen\":{\"kind\":\"Inventory\",\"pointer\":[-1,0],\"carried\":null,\"grid\":[null,null,null,null]}",
+                "such a state",
+            ),
+            (
+                "\"screen\":null",
+                "\"screen\":{\"kind\":\"Inventory\",\"pointer\":[1,1],\"carried\":null,\"grid\":[]}",
+                "such a state",
+            ),
+            (
+                "\"screen\":null",
+                "\"screen\":{\"kind\":\"Inventory\",\"pointer\":[1,1],\"carried\":{\"item\":\"egg\",\"count\":17},\"grid\":[null,null,null,null]}",
+                "such a state",
+            ),
+            ("\"containers\":[]", "\"containers\":[[[1,2,3],{\"Chest\":[null]}]]", "such a state"),
+            (
+                "\"containers\":[]",
+                "\"containers\":[[[1,2,300],{\"Furnace\":{\"slots\":[null,null,null],\"burn\":0,\"whole_burn\":0,\"cooking\":null,\"progress\":0}}]]",
+                "such a state",
+            ),
+            (
+                "\"containers\":[]",
+                "\"containers\":[[[1,2,3],{\"Furnace\":{\"slots\":[null,null,null],\"burn\":9,\"whole_burn\":0,\"cooking\":null,\"progress\":0}}]]",
+                "such a state",
+            ),
+            (
+                "\"containers\":[]",
+                "\"containers\":[[[1,2,3],{\"Furnace\":{\"slots\":[null,null,null],\"burn\":0,\"whole_burn\":0,\"cooking\":null,\"progress\":200}}]]",
+                "such a state",
+            ),
         ] {
             assert!(text.contains(part), "{part} is not in {text}");
             let error = load(&text.replacen(part, other, 1));

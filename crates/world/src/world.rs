@@ -7,6 +7,7 @@ use crate::action::{Action, Button};
 use crate::aim::{REACH, Target, aim};
 use crate::block::WorldBlock;
 use crate::body::Aabb;
+use crate::containers::Containers;
 use crate::events::Event;
 use crate::food::Hunger;
 use crate::hands::Hands;
@@ -14,6 +15,7 @@ use crate::hash::Mixer;
 use crate::inventory::Inventory;
 use crate::player::Player;
 use crate::scene::Terrain;
+use crate::screen::Screen;
 use crate::things::Things;
 use crate::volume::{Cell, Volume, contains};
 
@@ -38,6 +40,8 @@ pub struct World {
     pub(crate) volume: Volume,
     pub(crate) player: Player,
     pub(crate) inventory: Inventory,
+    pub(crate) screen: Option<Screen>,
+    pub(crate) containers: Containers,
     pub(crate) bodies: Vec<Body>,
     pub(crate) things: Things,
     pub(crate) hunger: Hunger,
@@ -57,6 +61,8 @@ impl World {
             volume: terrain.volume.clone(),
             player: Player::new(terrain.start, terrain.yaw),
             inventory: Inventory::kit(),
+            screen: None,
+            containers: Containers::default(),
             bodies: Vec::new(),
             things: Things::default(),
             hunger: Hunger::default(),
@@ -75,11 +81,13 @@ impl World {
         if !self.player.is_alive() {
             return events;
         }
-        self.player.turn(*action);
-        self.use_hands(*action, &mut events);
-        self.move_player(*action);
+        let left = self.use_screen(*action, &mut events);
+        self.player.turn(left);
+        self.use_hands(left, &mut events);
+        self.move_player(left);
         self.pick_up(&mut events);
         self.things.advance(&self.volume, &self.bodies);
+        self.work_containers();
         self.previous = *action;
         events
     }
@@ -97,6 +105,12 @@ impl World {
         action.is_down(button) && !self.previous.is_down(button)
     }
 
+    /// The slot of the hot bar, from 0, whose key is down and was not in the step before.
+    pub(crate) fn newly_chosen(&self, action: Action) -> Option<usize> {
+        let slot = action.hotbar().filter(|slot| self.previous.hotbar() != Some(*slot))?;
+        Some(usize::from(slot - 1))
+    }
+
     pub fn inventory(&self) -> &Inventory {
         &self.inventory
     }
@@ -111,7 +125,7 @@ impl World {
         self.inventory.give(item, count);
     }
 
-    /// Puts something into a slot of the inventory.
+    /// Puts something into a slot of the player, in place of what was there. Slots that do not exist stay as they are.
     pub fn set_slot(&mut self, slot: usize, stack: Option<ItemStack>) {
         self.inventory.set(slot, stack);
     }
@@ -167,6 +181,8 @@ impl World {
         mixer.add(self.dawn);
         self.player.mix_into(&mut mixer);
         self.inventory.mix_into(&mut mixer);
+        self.mix_screen_into(&mut mixer);
+        self.containers.mix_into(&mut mixer);
         self.hands.mix_into(&mut mixer);
         self.things.mix_into(&mut mixer);
         self.hunger.mix_into(&mut mixer);

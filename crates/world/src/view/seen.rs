@@ -4,7 +4,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use craft::ItemId;
 
-use super::hud::item_texel;
+use super::hud::icon;
 use crate::hash::mix;
 use crate::world::{Body, World};
 
@@ -40,8 +40,7 @@ fn colour_of(item: ItemId) -> [u8; 3] {
 }
 
 fn mean_colour(item: ItemId) -> [u8; 3] {
-    let texels = (0..256).map(|place| item_texel(item, place % 16, place / 16));
-    let there = texels.filter(|texel| texel[3] >= 128);
+    let there = icon(item).iter().filter(|texel| texel[3] >= 128);
     let (sum, count) = there.fold(([0_u32; 3], 0_u32), |(sum, count), texel| {
         ([0, 1, 2].map(|part| sum[part] + u32::from(texel[part])), count + 1)
     });

@@ -1,6 +1,7 @@
 //! The rules of the world, by their numbers.
 
 mod breaking;
+mod crafting;
 mod drops;
 mod food;
 mod items;
@@ -8,6 +9,7 @@ mod known;
 mod moving;
 mod placing;
 mod replaying;
+mod screens;
 mod shapes;
 mod throwing;
 
