@@ -2,6 +2,7 @@
 
 mod breaking;
 mod crafting;
+mod furnaces;
 mod known;
 mod moving;
 mod placing;
