@@ -252,10 +252,19 @@ impl World {
     /// Lets furnaces work, and lets fall what was in containers that are gone.
     pub(crate) fn work_containers(&mut self) {
         self.spill_broken_containers();
-        for container in self.containers.0.values_mut() {
+        let mut flames = Vec::new();
+        for (cell, container) in &mut self.containers.0 {
             if let Container::Furnace(furnace) = container {
+                let was_lit = furnace.is_lit();
                 furnace.work();
+                if furnace.is_lit() != was_lit {
+                    flames.push((*cell, if was_lit { "false" } else { "true" }));
+                }
             }
+        }
+        for (cell, is_lit) in flames {
+            let block = self.volume.block(cell).with("lit", is_lit);
+            self.change_block(cell, block);
         }
     }
 

@@ -4,6 +4,7 @@ mod breaking;
 mod crafting;
 mod drops;
 mod food;
+mod furnaces;
 mod items;
 mod known;
 mod moving;

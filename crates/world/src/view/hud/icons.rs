@@ -12,6 +12,7 @@ use super::tools::tool_drawing;
 use crate::atlas::Atlas;
 use crate::block::{Shape, WorldBlock};
 use crate::item::{Tool, ToolMaterial};
+use crate::place::block_of_item;
 
 /// Sixteen rows of sixteen texels: red, green, blue and alpha.
 pub(in crate::view) type IconTexels = [[u8; 4]; 256];
@@ -85,7 +86,7 @@ fn painted(item: ItemId) -> IconTexels {
     if let Some(drawn) = drawing(item.id()) {
         return drawn.paint();
     }
-    if let Some(block) = WorldBlock::of(item.id()) {
+    if let Some(block) = block_of_item(item.id()) {
         return block_icon(block);
     }
     item.tool().map_or_else(|| label(item), tool_icon)
@@ -170,7 +171,12 @@ fn block_icon(block: WorldBlock) -> IconTexels {
     let tile = |face: usize| &atlas.tiles[usize::from(drawn.faces[face].first)];
     match drawn.shape {
         Shape::Cube => cube_icon([tile(3), tile(4), tile(1)].map(|tile| &tile[..256])),
-        _ => std::array::from_fn(|place| tile(5)[place]),
+        _ => {
+            // What lies flat has no sides.
+            let is_there = |face: &usize| tile(*face)[..256].iter().any(|texel| texel[3] >= 128);
+            let face = [5, 3].into_iter().find(is_there).unwrap_or(5);
+            std::array::from_fn(|place| tile(face)[place])
+        }
     }
 }
 
