@@ -73,6 +73,8 @@ pub struct Volume {
     top: i32,
     /// The exclusive or of a number for each cell that is not air.
     hash: u64,
+    /// The cells that were changed in this step, with what was there before.
+    changed: Vec<(Cell, WorldBlock)>,
 }
 
 /// The skips of all cells, in bricks. A skip has a box's width less one in four bits, its height less one in three, and in
@@ -138,7 +140,7 @@ impl Volume {
         let skips = vec![OPEN; CELLS].into_boxed_slice();
         #[expect(clippy::expect_used, reason = "the vector was made with this very length")]
         let skips = Skips(skips.try_into().map_err(drop).expect("the length is that of the array"));
-        Self { sections: vec![air; SECTIONS], skips, top: -1, hash: 0 }
+        Self { sections: vec![air; SECTIONS], skips, top: -1, hash: 0, changed: Vec::new() }
     }
 
     /// The block of a cell; air outside.
@@ -176,6 +178,9 @@ impl Volume {
     /// Puts a block into a cell, without any thought of light. Returns what was there.
     pub(crate) fn replace(&mut self, cell: Cell, block: WorldBlock) -> WorldBlock {
         let old = self.put(cell, block);
+        if old != block && contains(cell) {
+            self.changed.push((cell, old));
+        }
         if old.is_air() != block.is_air() {
             self.update_skips(cell);
         }
@@ -195,6 +200,15 @@ impl Volume {
             self.top = self.top.max(cell[1]);
         }
         old
+    }
+
+    /// The cells that were changed since [`Self::forget_changes`], in their order, with what was there before.
+    pub(crate) fn changed(&self) -> &[(Cell, WorldBlock)] {
+        &self.changed
+    }
+
+    pub(crate) fn forget_changes(&mut self) {
+        self.changed.clear();
     }
 
     /// Calculates the skips of all cells.

@@ -8,7 +8,7 @@ use image_webp::WebPDecoder;
 use serde_json::Value;
 use world::action::Button;
 use world::record::Recorder;
-use world::{Action, Scene, World};
+use world::{Action, Episode, Scene, Terrains};
 
 fn run(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_buildoff-world")).args(arguments).output().unwrap()
@@ -21,15 +21,14 @@ fn words(output: &Output) -> (Option<i32>, String) {
 
 /// A recording of a short walk.
 fn record(file: &Path) {
-    let terrain = Scene::House.make(1);
-    let mut world = World::new(&terrain, 1);
-    let mut recorder = Recorder::new(Scene::House, 1);
+    let mut episode = Episode::free_play(Scene::House, 1, &Terrains::default());
+    let mut recorder = Recorder::new(&episode);
     for step in 0..100 {
         let action = Action::default().look(0.0, if step < 60 { 3.0 } else { 0.0 }).press(Button::Sneak);
-        world.step(&action);
-        recorder.note(action, &world);
+        episode.step(&action);
+        recorder.note(action, episode.world());
     }
-    fs::write(file, recorder.finish(&world)).unwrap();
+    fs::write(file, recorder.finish(&episode)).unwrap();
 }
 
 #[test]
@@ -62,13 +61,11 @@ fn a_recording_becomes_pictures_a_sheet_and_a_film() {
 fn a_recording_with_another_step_is_told_apart() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("walk.run");
-    let terrain = Scene::House.make(0);
-    let (mut world, mut other) = (World::new(&terrain, 0), World::new(&terrain, 0));
-    let mut recorder = Recorder::new(Scene::House, 0);
+    let mut other = Episode::free_play(Scene::House, 0, &Terrains::default());
+    let mut recorder = Recorder::new(&other);
     for _ in 0..30 {
-        world.step(&Action::default());
         other.step(&Action::default().press(Button::Forward));
-        recorder.note(Action::default(), &other);
+        recorder.note(Action::default(), other.world());
     }
     fs::write(&file, recorder.finish(&other)).unwrap();
     let (code, told) = words(&run(&["replay", file.to_str().unwrap()]));

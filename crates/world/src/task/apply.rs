@@ -1,0 +1,107 @@
+//! What the commands of tasks do.
+
+use craft::ItemStack;
+
+use super::command::{CommandAngle, CommandCoordinate, CommandPosition, FillHow, ItemSlot, TaskCommand};
+use crate::angle::direction;
+use crate::player::cell_of;
+use crate::volume::{Cell, SIZE};
+use crate::world::World;
+
+/// Carries out a command, for the player of a world.
+pub(super) fn apply(command: &TaskCommand, world: &mut World) {
+    match command {
+        TaskCommand::Give(item, count) => world.give(*item, *count),
+        TaskCommand::ReplaceItem(slot, stack) => match slot {
+            ItemSlot::Carried(slot) => world.inventory.set(*slot, *stack),
+            ItemSlot::MainHand => world.inventory.set(world.player.slot, *stack),
+            ItemSlot::OffHand => world.inventory.off_hand = *stack,
+        },
+        TaskCommand::SetBlock { at, block, keeps, content } => {
+            let cell = cell_of(place(*at, world));
+            if !keeps || world.volume.block(cell).is_air() {
+                world.set_block(cell, *block);
+                fill_container(world, cell, content);
+            }
+        }
+        TaskCommand::Fill { from, to, block, how } => {
+            let (from, to) = (cell_of(place(*from, world)), cell_of(place(*to, world)));
+            fill(world, from, to, *how, *block);
+        }
+        TaskCommand::SetTime(time) => world.set_time(*time),
+        TaskCommand::AddTime(time) => world.set_time(world.time().saturating_add(*time)),
+        TaskCommand::Teleport { to, look } => {
+            let position = place(*to, world);
+            let now = [world.player.yaw, world.player.pitch];
+            let [yaw, pitch] = match look {
+                Some([yaw, pitch]) => [turned(*yaw, now[0]), turned(*pitch, now[1])],
+                None => now,
+            };
+            world.place_player(position, yaw, pitch);
+        }
+        TaskCommand::Clear => world.inventory = crate::inventory::Inventory::default(),
+        // The world has no bodies with a will, no weather, no effects and no experience.
+        TaskCommand::Summon { .. }
+        | TaskCommand::Weather(_)
+        | TaskCommand::Effect { .. }
+        | TaskCommand::ClearEffects
+        | TaskCommand::Experience { .. }
+        | TaskCommand::Nothing => {}
+    }
+}
+
+/// Puts stacks into the slots of a chest, a barrel or a furnace. This world's containers hold nothing.
+pub(super) fn fill_container(_world: &mut World, _cell: Cell, _content: &[(u8, ItemStack)]) {}
+
+fn fill(world: &mut World, from: Cell, to: Cell, how: FillHow, block: crate::block::WorldBlock) {
+    // Only cells within the world can be filled, so the loops are bounded by it.
+    let low = [0, 1, 2].map(|axis| from[axis].min(to[axis]));
+    let high = [0, 1, 2].map(|axis| from[axis].max(to[axis]));
+    let range = |axis: usize| low[axis].max(0)..=high[axis].min(SIZE[axis] - 1);
+    let mut left = 32_768;
+    for y in range(1) {
+        for z in range(2) {
+            for x in range(0) {
+                left -= 1;
+                if left < 0 {
+                    return;
+                }
+                let cell = [x, y, z];
+                let is_shell = (0..3).any(|axis| cell[axis] == low[axis] || cell[axis] == high[axis]);
+                match how {
+                    FillHow::All => world.set_block(cell, block),
+                    FillHow::Keep if world.volume.block(cell).is_air() => world.set_block(cell, block),
+                    FillHow::Outline | FillHow::Hollow if is_shell => world.set_block(cell, block),
+                    FillHow::Hollow => world.set_block(cell, crate::block::WorldBlock::AIR),
+                    FillHow::Keep | FillHow::Outline => {}
+                }
+            }
+        }
+    }
+}
+
+/// The point that a position means for the player.
+fn place(position: CommandPosition, world: &World) -> [f64; 3] {
+    let at = world.player.position;
+    match position {
+        CommandPosition::World(parts) => [0, 1, 2].map(|axis| match parts[axis] {
+            CommandCoordinate::At(at) => at,
+            CommandCoordinate::By(by) => at[axis] + by,
+        }),
+        CommandPosition::Look([left, up, ahead]) => {
+            let (yaw, pitch) = (world.player.yaw, world.player.pitch);
+            let forward = direction(yaw, pitch);
+            let upward = direction(yaw, pitch - 90_000);
+            let leftward = direction(yaw - 90_000, 0);
+            [0, 1, 2].map(|axis| at[axis] + leftward[axis] * left + upward[axis] * up + forward[axis] * ahead)
+        }
+    }
+}
+
+fn turned(angle: CommandAngle, now: i32) -> i32 {
+    let thousandths = |degrees: f64| (degrees.clamp(-3600.0, 3600.0) * 1000.0) as i32;
+    match angle {
+        CommandAngle::At(degrees) => thousandths(degrees),
+        CommandAngle::By(degrees) => now.saturating_add(thousandths(degrees)),
+    }
+}
