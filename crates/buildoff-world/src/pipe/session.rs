@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use world::action::CAMERA_BINS;
 use world::inventory::HOTBAR;
-use world::task::{OpenReward, find_task, shipped_tasks};
+use world::task::{OpenReward, find_task};
 use world::view::MAX_EDGE;
 use world::{Action, Batch, ENGINE, Episode, Frame, Lane, Scene, Terrains, World, WorldTask};
 
 use super::message::{Kind, PipeMessage};
+use crate::tasks::available_names;
 
 /// The most worlds of a session, and the most bytes of their pictures.
 const MAX_WORLDS: usize = 1024;
@@ -141,8 +142,7 @@ impl Session {
 
     pub fn hello(&self) -> PipeMessage {
         let scenes = Scene::ALL.map(Scene::name);
-        let tasks: Vec<String> =
-            shipped_tasks().iter().map(|task| format!("{}/{}", task.category(), task.name())).collect();
+        let tasks = available_names();
         let hello = json!({
             "protocol": 1, "engine": ENGINE, "scenes": scenes, "tasks": tasks, "threads": self.threads,
             "cameraBins": CAMERA_BINS,

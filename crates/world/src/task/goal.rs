@@ -222,6 +222,13 @@ impl Goal {
         state.is_met
     }
 
+    /// Whether all predicates hold in a world at this moment, whatever has been before. `origin` is where the player's
+    /// feet were at the start.
+    pub fn holds(&self, world: &World, marks: &Marks, origin: [f64; 3]) -> bool {
+        let situation = Situation { world, marks, origin };
+        self.predicates.iter().all(|predicate| predicate.holds(&situation))
+    }
+
     /// The predicates that do not hold, by their names.
     pub(super) fn open<'a>(&'a self, state: &'a GoalState) -> impl Iterator<Item = &'static str> + 'a {
         let held = state.held.iter().copied().chain(std::iter::repeat(0));

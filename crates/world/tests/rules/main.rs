@@ -1,10 +1,13 @@
 //! The rules of the world, by their numbers.
 
 mod breaking;
+mod commands;
+mod goals;
 mod known;
 mod moving;
 mod placing;
 mod replaying;
+mod tasks;
 
 use world::action::Button;
 use world::block::WorldBlock;
