@@ -39,6 +39,7 @@
 mod apply;
 mod block_text;
 mod command;
+mod edit;
 mod file;
 mod goal;
 mod marks;
@@ -80,6 +81,9 @@ const USUAL_STEPS: u64 = 600;
 
 /// The most commands, rewards and places of a task.
 const MAX_ENTRIES: usize = 200;
+
+/// The most cells that all commands of a task fill; what goes beyond stays as it is.
+const MAX_FILLED: usize = 200_000;
 
 /// The category whose tasks are long.
 const LONG: &str = "long_horizon";
@@ -333,8 +337,10 @@ impl WorldTask {
         for place in &self.places {
             ground.put_up(place);
         }
+        ground.finish();
+        let mut cells_left = MAX_FILLED;
         for command in &self.commands {
-            apply::apply(command, &mut world);
+            apply::apply(command, &mut world, &mut cells_left);
         }
         world
     }

@@ -6,6 +6,7 @@
 //! floors and meadows. It depends on the blocks alone, never on their history. Skips lie in bricks of 4³ cells, each a
 //! line of the processor's cache.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::block::{WorldBlock, table};
@@ -215,6 +216,14 @@ impl Volume {
     pub(crate) fn finish(&mut self) {
         for section in 0..SECTIONS as i32 {
             let corner = [(section & 15) << 4, (section >> 8) << 4, ((section >> 4) & 15) << 4];
+            self.update_skips(corner);
+        }
+    }
+
+    /// Calculates the skips around cells that [`Self::put`] has changed.
+    pub(crate) fn finish_around(&mut self, cells: impl Iterator<Item = Cell>) {
+        let corners: BTreeSet<Cell> = cells.map(|cell| cell.map(|at| at & !15)).collect();
+        for corner in corners {
             self.update_skips(corner);
         }
     }

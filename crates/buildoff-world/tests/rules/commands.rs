@@ -106,3 +106,40 @@ fn the_bench_measures_every_suite() {
         assert_eq!(suite["runs"].as_array().unwrap().len(), 1);
     }
 }
+
+#[test]
+fn tasks_are_listed_shown_and_checked() {
+    let listed = run(&["tasks", "list", "--json"]);
+    let entries: Vec<Value> = serde_json::from_slice(&listed.stdout).unwrap();
+    let available = entries.iter().filter(|entry| entry["available"] == true).count();
+    assert_eq!((entries.len(), available), (86, 46));
+    let (code, told) = words(&run(&["tasks", "show", "building/build_pillar"]));
+    assert_eq!(code, Some(0), "{told}");
+    assert!(
+        told.contains("Build a pillar") && told.contains("column: {of: cobblestone, height: 8}"),
+        "{told}"
+    );
+    let (code, told) = words(&run(&["tasks", "show", "build_castle"]));
+    assert_eq!((code, told.contains("no task \"build_castle\"")), (Some(2), true), "{told}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    fs::create_dir(place("own")).unwrap();
+    fs::write(place("own/good.yaml"), "text: Look.\ngoal: {look_up: {degrees: 10}}\n").unwrap();
+    let own = folder.path().to_str().unwrap();
+    let (_, told) = words(&run(&["tasks", "show", "own/good", "--dir", own]));
+    assert!(told.contains("Look."), "{told}");
+    assert_eq!(words(&run(&["tasks", "check", own])), (Some(0), "1 of 1 files are in order.\n".to_owned()));
+    fs::write(
+        place("own/stuck.yaml"),
+        "text: Dig.\ncustom_init_commands:\n- /setblock ~ ~ ~ stone\ngoal: {tunnel: {length: 1}}\n",
+    )
+    .unwrap();
+    fs::write(place("own/wrong.yaml"), "text: Dig.\ngoal:\n  dance: {}\n").unwrap();
+    let (code, told) = words(&run(&["tasks", "check", own]));
+    assert_eq!(code, Some(1), "{told}");
+    assert!(
+        told.contains("stuck.yaml: with seed 1, the player is stuck") && told.contains("wrong.yaml: line 3:"),
+        "{told}"
+    );
+}

@@ -2,14 +2,18 @@
 
 use craft::ItemStack;
 
-use super::command::{CommandAngle, CommandCoordinate, CommandPosition, FillHow, ItemSlot, TaskCommand};
+use super::command::{
+    CommandAngle, CommandCoordinate, CommandPosition, FillHow, ItemSlot, MAX_FILL, TaskCommand,
+};
+use super::edit::BulkEdit;
 use crate::angle::direction;
+use crate::block::WorldBlock;
 use crate::player::cell_of;
 use crate::volume::{Cell, SIZE};
 use crate::world::World;
 
-/// Carries out a command, for the player of a world.
-pub(super) fn apply(command: &TaskCommand, world: &mut World) {
+/// Carries out a command, for the player of a world, and fills no more cells than are left.
+pub(super) fn apply(command: &TaskCommand, world: &mut World, cells_left: &mut usize) {
     match command {
         TaskCommand::Give(item, count) => world.give(*item, *count),
         TaskCommand::ReplaceItem(slot, stack) => match slot {
@@ -26,7 +30,7 @@ pub(super) fn apply(command: &TaskCommand, world: &mut World) {
         }
         TaskCommand::Fill { from, to, block, how } => {
             let (from, to) = (cell_of(place(*from, world)), cell_of(place(*to, world)));
-            fill(world, from, to, *how, *block);
+            fill(world, [from, to], *how, *block, cells_left);
         }
         TaskCommand::SetTime(time) => world.set_time(*time),
         TaskCommand::AddTime(time) => world.set_time(world.time().saturating_add(*time)),
@@ -53,31 +57,25 @@ pub(super) fn apply(command: &TaskCommand, world: &mut World) {
 /// Puts stacks into the slots of a chest, a barrel or a furnace. This world's containers hold nothing.
 pub(super) fn fill_container(_world: &mut World, _cell: Cell, _content: &[(u8, ItemStack)]) {}
 
-fn fill(world: &mut World, from: Cell, to: Cell, how: FillHow, block: crate::block::WorldBlock) {
+fn fill(world: &mut World, [from, to]: [Cell; 2], how: FillHow, block: WorldBlock, cells_left: &mut usize) {
     // Only cells within the world can be filled, so the loops are bounded by it.
     let low = [0, 1, 2].map(|axis| from[axis].min(to[axis]));
     let high = [0, 1, 2].map(|axis| from[axis].max(to[axis]));
     let range = |axis: usize| low[axis].max(0)..=high[axis].min(SIZE[axis] - 1);
-    let mut left = 32_768;
-    for y in range(1) {
-        for z in range(2) {
-            for x in range(0) {
-                left -= 1;
-                if left < 0 {
-                    return;
-                }
-                let cell = [x, y, z];
-                let is_shell = (0..3).any(|axis| cell[axis] == low[axis] || cell[axis] == high[axis]);
-                match how {
-                    FillHow::All => world.set_block(cell, block),
-                    FillHow::Keep if world.volume.block(cell).is_air() => world.set_block(cell, block),
-                    FillHow::Outline | FillHow::Hollow if is_shell => world.set_block(cell, block),
-                    FillHow::Hollow => world.set_block(cell, crate::block::WorldBlock::AIR),
-                    FillHow::Keep | FillHow::Outline => {}
-                }
-            }
+    let rows = range(1).flat_map(|y| range(2).map(move |z| [y, z]));
+    let cells = rows.flat_map(|[y, z]| range(0).map(move |x| [x, y, z])).take(MAX_FILL.min(*cells_left));
+    let mut edit = BulkEdit::default();
+    for cell in cells {
+        *cells_left -= 1;
+        let is_shell = (0..3).any(|axis| cell[axis] == low[axis] || cell[axis] == high[axis]);
+        match how {
+            FillHow::Keep if !world.volume.block(cell).is_air() => {}
+            FillHow::Outline if !is_shell => {}
+            FillHow::Hollow if !is_shell => edit.set(world, cell, WorldBlock::AIR),
+            _ => edit.set(world, cell, block),
         }
     }
+    edit.finish(world);
 }
 
 /// The point that a position means for the player.

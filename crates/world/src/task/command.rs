@@ -10,7 +10,7 @@ use crate::block::WorldBlock;
 use crate::inventory::SLOTS;
 
 /// The most cells that one command fills, as in the game.
-const MAX_FILL: i64 = 32_768;
+pub(super) const MAX_FILL: usize = 32_768;
 
 /// The most of one item that a command gives.
 const MAX_GIVEN: u32 = 2304;

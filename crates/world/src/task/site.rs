@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::apply::fill_container;
 use super::block_text::read_block;
+use super::edit::BulkEdit;
 use super::place::{Away, HutsPlace, Place, PlacedBlock};
 use crate::angle::{cosine, sine};
 use crate::block::{Facing, WorldBlock};
@@ -37,6 +38,7 @@ pub(super) struct Ground<'a> {
     /// Rectangles of ground that something stands on, as their lowest and highest x and z.
     taken: Vec<[i32; 4]>,
     thrown: u64,
+    edit: BulkEdit,
 }
 
 /// A drawn place: a cell on the ground, and where the player is from there.
@@ -52,7 +54,13 @@ impl<'a> Ground<'a> {
     pub fn new(world: &'a mut World) -> Self {
         let start = cell_of(world.player.position);
         let [x, _, z] = start;
-        Self { world, start, taken: vec![[x - 1, z - 1, x + 1, z + 1]], thrown: 0 }
+        let taken = vec![[x - 1, z - 1, x + 1, z + 1]];
+        Self { world, start, taken, thrown: 0, edit: BulkEdit::default() }
+    }
+
+    /// Lets light follow what was put up.
+    pub fn finish(self) {
+        self.edit.finish(self.world);
     }
 
     pub fn put_up(&mut self, place: &Place) {
@@ -61,7 +69,7 @@ impl<'a> Ground<'a> {
             Place::Block(place) => {
                 let site = self.draw(place.away, 0, 2);
                 if let Some(block) = place.of.block {
-                    self.world.set_block(site.cell, block.facing(site.toward));
+                    self.edit.set(self.world, site.cell, block.facing(site.toward));
                     fill_container(self.world, site.cell, &content);
                 }
             }
@@ -78,7 +86,11 @@ impl<'a> Ground<'a> {
                 }
                 let cells = spiral(site.cell).take(usize::from(place.count));
                 for cell in cells.collect::<Vec<_>>() {
-                    self.set(add(cell, [0, -i32::from(place.sunk), 0]), &place.of);
+                    if place.sunk {
+                        self.sink(add(cell, [0, -1, 0]), &place.of);
+                    } else {
+                        self.set(cell, &place.of);
+                    }
                 }
             }
             Place::Trees(place) => {
@@ -100,7 +112,7 @@ impl<'a> Ground<'a> {
                 for cell in square(add(site.cell, [0, -1, 0]), 2) {
                     let [dx, dz] = [cell[0] - site.cell[0], cell[2] - site.cell[2]];
                     if dx.abs() + dz.abs() < 4 {
-                        self.set(cell, &place.of);
+                        self.sink(cell, &place.of);
                     }
                 }
             }
@@ -112,7 +124,16 @@ impl<'a> Ground<'a> {
 
     fn set(&mut self, cell: Cell, block: &PlacedBlock) {
         if let Some(block) = block.block {
-            self.world.set_block(cell, block);
+            self.edit.set(self.world, cell, block);
+        }
+    }
+
+    /// Puts a block into the ground, and takes away what grows on it.
+    fn sink(&mut self, cell: Cell, block: &PlacedBlock) {
+        self.set(cell, block);
+        let above = add(cell, [0, 1, 0]);
+        if block.block.is_some() && !self.world.volume.block(above).state().solid {
+            self.edit.set(self.world, above, WorldBlock::AIR);
         }
     }
 
@@ -195,9 +216,9 @@ impl<'a> Ground<'a> {
         let cells: Vec<Cell> = square(cell, radius).collect();
         for cell in cells {
             for up in 0..height {
-                self.world.set_block(add(cell, [0, up, 0]), WorldBlock::AIR);
+                self.edit.set(self.world, add(cell, [0, up, 0]), WorldBlock::AIR);
             }
-            self.world.set_block(add(cell, [0, -1, 0]), ground);
+            self.edit.set(self.world, add(cell, [0, -1, 0]), ground);
         }
     }
 
@@ -223,7 +244,7 @@ impl<'a> Ground<'a> {
             let (true, true, Some(y)) = (across <= RISE_SIDE, height > 0, ground) else { continue };
             for up in 0..height {
                 let block = if up == height - 1 { grass } else { dirt };
-                self.world.set_block([cell[0], y + up, cell[2]], block.unwrap_or_default());
+                self.edit.set(self.world, [cell[0], y + up, cell[2]], block.unwrap_or_default());
             }
         }
     }
@@ -301,7 +322,7 @@ impl<'a> Ground<'a> {
             let side = Facing::ALL[self.throw(4) as usize % 4];
             let entrance = add(site.cell, side.step().map(|part| part * 2));
             for up in 0..2 {
-                self.world.set_block(add(entrance, [0, up, 0]), WorldBlock::AIR);
+                self.edit.set(self.world, add(entrance, [0, up, 0]), WorldBlock::AIR);
             }
             if number == holder {
                 self.furnish(site.cell, side, hold);
@@ -323,7 +344,7 @@ impl<'a> Ground<'a> {
         let name = facing_name(along);
         for (part, at) in [("foot", cell), ("head", add(cell, along.step()))] {
             if let Ok(block) = read_block(&format!("{}[part={part},facing={name}]", hold.id)) {
-                self.world.set_block(at, block);
+                self.edit.set(self.world, at, block);
             }
         }
     }
@@ -337,12 +358,12 @@ impl<'a> Ground<'a> {
             for side in Facing::ALL {
                 let wall = add(cell, side.step());
                 if !self.world.volume.is_solid(wall) {
-                    self.world.set_block(wall, stone.unwrap_or_default());
+                    self.edit.set(self.world, wall, stone.unwrap_or_default());
                 }
             }
-            self.world.set_block(cell, WorldBlock::AIR);
+            self.edit.set(self.world, cell, WorldBlock::AIR);
             if self.world.volume.is_solid(add(cell, back.step())) {
-                self.world.set_block(cell, ladder.unwrap_or_default().facing(site.toward));
+                self.edit.set(self.world, cell, ladder.unwrap_or_default().facing(site.toward));
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::volume::{Cell, contains};
 use crate::world::World;
 
 impl CountPlaced {
-    /// Whether enough of some cells have such blocks. What takes two cells counts once, by its lower or first one.
+    /// Whether enough of some cells have such blocks.
     pub fn holds(&self, world: &World, cells: impl Iterator<Item = Cell>) -> bool {
         let (mut count, mut kinds) = (0, BTreeSet::new());
         for cell in cells {
