@@ -1,5 +1,6 @@
 """The environments, as users of Gymnasium use them."""
 
+import json
 import os
 import struct
 import subprocess
@@ -236,3 +237,38 @@ def test_human_mode_without_pygame_warns_once(make, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         env.step(env.action_space.sample())
+
+
+def test_every_task_of_the_program_has_an_environment():
+    command = [os.environ["BUILDOFF"], "tasks", "list", "--json"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True)
+    names = sorted(f"{task['category']}/{task['name']}" for task in json.loads(listed.stdout) if task["available"])
+    assert names == sorted(buildoff.TASKS)
+    for name in ("BuildPillar", "LookAtTheSky", "DigThreeDownAndFillOneUp"):
+        assert f"buildoff/{name}-v0" in gymnasium.registry
+
+
+def test_a_task_pays_its_goal_and_ends_then():
+    for stop_when_done in (True, False):
+        env = gymnasium.make("buildoff/LookAtTheSky-v0", stop_when_done=stop_when_done, size=32)
+        _, info = env.reset(seed=1)
+        assert env.unwrapped.text.startswith("Look up") and info["progress"][0]["goal"]
+        up = np.array([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5])
+        paid = []
+        for _ in range(60):
+            _, reward, terminated, _, info = env.step(up)
+            paid.append(reward)
+            if terminated:
+                break
+        assert sum(paid) == 10.0 and info["score"] == 10.0 and info["progress"] == []
+        assert terminated == stop_when_done
+        env.close()
+
+
+def test_a_task_may_be_a_whole_file(make):
+    env = make(task="text: Look down.\ngoal:\n  look_up: {degrees: 10}\n", size=32)
+    assert env.unwrapped.text == "Look down."
+    with pytest.raises(buildoff.WorldError, match="line 3"):
+        make(task="text: Look down.\ngoal:\n  look_down: {}\n")
+    with pytest.raises(buildoff.WorldError, match="no task"):
+        make(task="craft_nothing")

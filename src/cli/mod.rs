@@ -154,6 +154,9 @@ enum CliCommand {
     /// Serve, look at, replay and measure the block world in which agents act.
     #[command(subcommand)]
     World(buildoff_world::Command),
+    /// List, show and check the tasks of the block world.
+    #[command(subcommand)]
+    Tasks(buildoff_world::TasksCommand),
 }
 
 /// `started` is when the process began, so that `serve` can print how long the start took.
@@ -186,6 +189,9 @@ pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
         CliCommand::Textures(arguments) => render::textures(&arguments),
         CliCommand::Schema(arguments) => schema::run(&arguments),
         CliCommand::World(command) => buildoff_world::run(command, &["world"]),
+        CliCommand::Tasks(command) => {
+            buildoff_world::run(buildoff_world::Command::Tasks(command), &["world"])
+        }
     }
 }
 

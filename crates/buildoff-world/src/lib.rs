@@ -11,11 +11,13 @@ mod look;
 mod pictures;
 pub mod pipe;
 mod replay;
+mod tasks;
 
 use std::process::ExitCode;
 
 use clap::Subcommand;
 
+pub use tasks::TasksCommand;
 pub use world::ENGINE;
 
 #[derive(Subcommand)]
@@ -32,6 +34,9 @@ pub enum Command {
     Bench(bench::BenchArgs),
     /// Draw what a player sees in a scene.
     Look(look::LookArgs),
+    /// List, show and check tasks.
+    #[command(subcommand)]
+    Tasks(TasksCommand),
 }
 
 /// Runs a command. `prefix` stands before it when this program is started again by itself.
@@ -44,6 +49,7 @@ pub fn run(command: Command, prefix: &[&str]) -> anyhow::Result<ExitCode> {
         Command::Replay(args) => return replay::run(&args),
         Command::Bench(args) => bench::run(&args, prefix)?,
         Command::Look(args) => look::run(&args)?,
+        Command::Tasks(command) => return tasks::run(&command),
     }
     Ok(ExitCode::SUCCESS)
 }

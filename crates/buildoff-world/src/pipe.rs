@@ -5,8 +5,8 @@
 //!
 //! | kind | | from the client | from the server |
 //! |---|---|---|---|
-//! | 1 | hello | | JSON `{"protocol": 1, "engine", "scenes", "threads", "cameraBins"}` |
-//! | 2 | make | JSON `{"scene", "count", "width", "height", "maxSteps", "pictures", "record", "threads"}`, all optional | JSON with what was made |
+//! | 1 | hello | | JSON `{"protocol": 1, "engine", "scenes", "tasks", "threads", "cameraBins"}` |
+//! | 2 | make | JSON `{"task", "scene", "count", "width", "height", "maxSteps", "stopWhenDone", "pictures", "record", "threads"}`, all optional | JSON with what was made |
 //! | 3 | reset | JSON `{"seeds": […]}`, one for each world; null leaves a world as it is | frames |
 //! | 4 | step | seven bytes for each world: an action | frames |
 //! | 5 | frames | | for each world: reward f32, terminated u8, truncated u8, length of the info u32, info as JSON, RGB |
@@ -15,6 +15,9 @@
 //! | 8 | close | nothing | nothing: the server ends, as it does when its input ends |
 //! | 9 | error | | JSON `{"error"}`: in words, and nothing has changed |
 //! | 10 | recording | the number of a world as u32 | the recording of its episode so far |
+//!
+//! A task is the name of one in the hello, with or without its category, or a whole task file; without one it is free play
+//! in a scene. The progress in an info has the rewards that are not given in full, each with how often it was given.
 //!
 //! An action is the buttons as u16, the slot of the hot bar (0 for no change, 1 to 9) as u8, and how far the look turns
 //! down and to the right as i16 in hundredths of a degree. The buttons, from the lowest bit: attack, back, forward, jump,

@@ -7,23 +7,26 @@ use crate::events::Event;
 use crate::hash::Mixer;
 use crate::record::Recorder;
 use crate::scene::{Scene, Terrain, Terrains};
+use crate::task::{TaskProgress, WorldTask};
 use crate::view::Frame;
 use crate::world::World;
 
-/// A run in a world, which ends with the player's death or after the last of its steps.
+/// A run at a task, which ends with the player's death or after the last of its steps.
 #[derive(Clone)]
 pub struct Episode {
-    pub(crate) scene: Scene,
+    pub(crate) task: Arc<WorldTask>,
     pub(crate) terrain: Arc<Terrain>,
     pub(crate) world: World,
+    pub(crate) progress: TaskProgress,
     pub(crate) max_steps: u64,
+    pub(crate) stops_when_done: bool,
 }
 
 /// What a step has brought.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepOutcome {
     pub reward: f32,
-    /// The player has died.
+    /// The player has died, or everything is done in an episode that stops then.
     pub terminated: bool,
     /// The steps are used up.
     pub truncated: bool,
@@ -40,23 +43,77 @@ impl Episode {
     /// The steps of an episode for which nothing else is said.
     pub const STEPS: u64 = 600;
 
-    pub fn new(scene: Scene, seed: u64, max_steps: u64, terrains: &Terrains) -> Self {
-        let terrain = terrains.get(scene, seed);
-        Self { scene, world: World::new(&terrain, seed), terrain, max_steps }
+    /// A run at a task, with as many steps as the task says.
+    pub fn new(task: &Arc<WorldTask>, seed: u64, terrains: &Terrains) -> Self {
+        let terrain = terrains.get(task.scene(), seed);
+        let world = task.begin(&terrain, seed);
+        Self {
+            progress: TaskProgress::new(task, &world),
+            world,
+            terrain,
+            max_steps: task.max_steps(),
+            stops_when_done: false,
+            task: Arc::clone(task),
+        }
+    }
+
+    /// A scene without anything to do.
+    pub fn free_play(scene: Scene, seed: u64, terrains: &Terrains) -> Self {
+        Self::new(&Arc::new(WorldTask::free_play(scene)), seed, terrains)
+    }
+
+    /// The same with another number of steps.
+    #[must_use]
+    pub fn with_max_steps(self, max_steps: u64) -> Self {
+        Self { max_steps, ..self }
+    }
+
+    /// The same, which ends as soon as all rewards have been given.
+    #[must_use]
+    pub fn stopping_when_done(self, stops_when_done: bool) -> Self {
+        Self { stops_when_done, ..self }
+    }
+
+    /// The episode that comes after this one, with the same settings.
+    #[must_use]
+    pub fn next(&self, terrains: &Terrains) -> Self {
+        Self::new(&self.task, self.next_seed(), terrains)
+            .with_max_steps(self.max_steps)
+            .stopping_when_done(self.stops_when_done)
     }
 
     pub fn step(&mut self, action: &Action) -> StepOutcome {
         let events = self.world.step(action);
+        let paid = self.progress.note(&self.task, &self.world, &events);
+        let is_over = self.stops_when_done && self.is_done();
         StepOutcome {
-            reward: 0.0,
-            terminated: !self.world.player().is_alive(),
+            reward: paid as f32,
+            terminated: is_over || !self.world.player().is_alive(),
             truncated: self.world.tick() >= self.max_steps,
             events,
         }
     }
 
+    pub fn task(&self) -> &Arc<WorldTask> {
+        &self.task
+    }
+
+    pub fn progress(&self) -> &TaskProgress {
+        &self.progress
+    }
+
+    /// The score so far: from 0 to 10, in long tasks to 50.
+    pub fn score(&self) -> f64 {
+        self.progress.score(&self.task)
+    }
+
+    /// Whether all rewards have been given.
+    pub fn is_done(&self) -> bool {
+        self.progress.is_done(&self.task)
+    }
+
     pub fn scene(&self) -> Scene {
-        self.scene
+        self.task.scene()
     }
 
     pub fn world(&self) -> &World {
@@ -65,10 +122,6 @@ impl Episode {
 
     pub fn max_steps(&self) -> u64 {
         self.max_steps
-    }
-
-    fn recorder(&self) -> Recorder {
-        Recorder::new(self.scene, self.world.seed())
     }
 
     /// The seed of the episode that follows by itself.
@@ -93,7 +146,7 @@ pub struct Lane {
 
 impl Lane {
     pub fn new(episode: Episode, frame: Option<Frame>, is_recorded: bool) -> Self {
-        let recorder = is_recorded.then(|| episode.recorder());
+        let recorder = is_recorded.then(|| Recorder::new(&episode));
         let mut lane = Self { episode, outcome: StepOutcome::default(), frame, recorder, is_recorded };
         lane.look();
         lane
@@ -102,8 +155,7 @@ impl Lane {
     /// Goes on by a step. After the end of an episode, the next one begins instead, and the action does nothing.
     pub fn step(&mut self, action: &Action, terrains: &Terrains) {
         if self.outcome.is_end() {
-            let Episode { scene, max_steps, .. } = self.episode;
-            self.begin(Episode::new(scene, self.episode.next_seed(), max_steps, terrains));
+            self.begin(self.episode.next(terrains));
         } else {
             self.outcome = self.episode.step(action);
             if let Some(recorder) = &mut self.recorder {
@@ -115,7 +167,7 @@ impl Lane {
 
     /// Leaves the episode for another one, which begins.
     pub fn begin(&mut self, episode: Episode) {
-        let recorder = self.is_recorded.then(|| episode.recorder());
+        let recorder = self.is_recorded.then(|| Recorder::new(&episode));
         self.go_on(episode);
         self.recorder = recorder;
     }
@@ -130,7 +182,7 @@ impl Lane {
 
     /// The recording of the episode so far.
     pub fn recording(&self) -> Option<Vec<u8>> {
-        Some(self.recorder.as_ref()?.finish(&self.episode.world))
+        Some(self.recorder.as_ref()?.finish(&self.episode))
     }
 
     fn look(&mut self) {

@@ -1,20 +1,25 @@
 //! Recordings: the actions of a run with hashes of its states, from which all of it can be made again.
 //!
-//! A recording is the gzip of lines of JSON. The first is `{"format": 1, "engine": …, "task": {"scene": …}, "seed": …}`.
-//! Then there are lines `[n, buttons, hotbar, pitch, yaw]` for n equal actions, with the turns in hundredths of a degree,
-//! and after every 20 steps `{"hash": …}`. The last line is `{"final": …, "steps": …}`.
+//! A recording is the gzip of lines of JSON. The first is `{"format": 1, "engine": …, "task": …, "seed": …}`, and its task
+//! is `{"category": …, "name": …, "file": …}` with the whole file of the task, or `{"scene": …}` for free play. Then there
+//! are lines `[n, buttons, hotbar, pitch, yaw]` for n equal actions, with the turns in hundredths of a degree, and after
+//! every 20 steps `{"hash": …}`. The last line is `{"final": …, "counters": …, "score": …, "steps": …}`.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::sync::Arc;
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
+use crate::ENGINE;
 use crate::action::Action;
-use crate::scene::Scene;
+use crate::episode::Episode;
+use crate::scene::{Scene, Terrains};
+use crate::task::WorldTask;
 use crate::world::World;
-use crate::{ENGINE, Terrain};
 
 /// How many steps there are between two hashes.
 pub const HASH_EVERY: u64 = 20;
@@ -24,14 +29,24 @@ pub const MAX_STEPS: u64 = 1_000_000;
 
 /// The most bytes of an unpacked recording, and of one of its lines.
 const MAX_BYTES: u64 = 64 << 20;
-const MAX_LINE: usize = 64 << 10;
+const MAX_LINE: usize = 256 << 10;
 
 /// Where a recorded run began.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Beginning {
     pub engine: String,
-    pub scene: Scene,
+    pub task: Arc<WorldTask>,
     pub seed: u64,
+}
+
+/// How a recorded run ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunEnd {
+    pub hash: u64,
+    /// How often each object of each event was counted.
+    pub counters: BTreeMap<String, BTreeMap<String, u64>>,
+    pub score: f64,
+    pub steps: u64,
 }
 
 /// A run while it is recorded.
@@ -45,8 +60,7 @@ pub struct Recorder {
 pub struct Recording {
     pub beginning: Beginning,
     parts: Vec<RecordedPart>,
-    end: u64,
-    steps: u64,
+    end: RunEnd,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,6 +79,8 @@ pub enum RecordingError {
     OtherEngine(String),
     #[error("after step {step} the world is another one than in the recording")]
     Differs { step: u64 },
+    #[error("the world is the recorded one, and its score or its counters are not")]
+    OtherScore,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -86,6 +102,10 @@ struct HashLine {
 #[serde(deny_unknown_fields)]
 struct EndLine {
     r#final: String,
+    #[serde(default)]
+    counters: BTreeMap<String, BTreeMap<String, u64>>,
+    #[serde(default)]
+    score: f64,
     steps: u64,
 }
 
@@ -97,15 +117,44 @@ struct FirstLine {
     seed: u64,
 }
 
+/// Free play in a scene, or a task with its file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct TaskLine {
-    scene: String,
+#[serde(untagged)]
+enum TaskLine {
+    Task { category: String, name: String, file: String },
+    FreePlay { scene: String },
+}
+
+impl TaskLine {
+    fn of(task: &WorldTask) -> Self {
+        match task.source() {
+            Some(file) => Self::Task {
+                category: task.category().to_owned(),
+                name: task.name().to_owned(),
+                file: file.to_owned(),
+            },
+            None => Self::FreePlay { scene: task.scene().name().to_owned() },
+        }
+    }
+
+    fn task(&self) -> Result<WorldTask, String> {
+        match self {
+            Self::Task { category, name, file } => {
+                WorldTask::parse_leniently(&format!("{category}/{name}"), file)
+                    .map_err(|error| error.to_string())
+            }
+            Self::FreePlay { scene } => {
+                scene.parse::<Scene>().map(WorldTask::free_play).map_err(|error| error.to_string())
+            }
+        }
+    }
 }
 
 impl Recorder {
-    pub fn new(scene: Scene, seed: u64) -> Self {
-        let task = TaskLine { scene: scene.name().to_owned() };
-        let first = FirstLine { format: 1, engine: ENGINE.to_owned(), task, seed };
+    /// For an episode that begins.
+    pub fn new(episode: &Episode) -> Self {
+        let task = TaskLine::of(episode.task());
+        let first = FirstLine { format: 1, engine: ENGINE.to_owned(), task, seed: episode.world().seed() };
         Self { lines: vec![Line::First(first)], steps: 0 }
     }
 
@@ -128,8 +177,13 @@ impl Recorder {
     }
 
     /// The recording, as a file has it.
-    pub fn finish(&self, world: &World) -> Vec<u8> {
-        let end = Line::End(EndLine { r#final: hex(world.hash()), steps: self.steps });
+    pub fn finish(&self, episode: &Episode) -> Vec<u8> {
+        let end = Line::End(EndLine {
+            r#final: hex(episode.world().hash()),
+            counters: episode.progress().counters().clone(),
+            score: episode.score(),
+            steps: self.steps,
+        });
         let mut packed = GzEncoder::new(Vec::new(), Compression::best());
         for line in self.lines.iter().chain([&end]) {
             let text = serde_json::to_string(line).unwrap_or_default();
@@ -161,11 +215,11 @@ impl Recording {
                 serde_json::from_slice(&line).map_err(|_| wrong("it is no line of a recording"))?;
             match line {
                 Line::First(first) if beginning.is_none() => {
-                    let scene = first.task.scene.parse().map_err(|error| wrong(&format!("{error}")))?;
+                    let task = Arc::new(first.task.task().map_err(|words| wrong(&words))?);
                     if first.format != 1 {
                         return Err(wrong("only format 1 is known"));
                     }
-                    beginning = Some(Beginning { engine: first.engine, scene, seed: first.seed });
+                    beginning = Some(Beginning { engine: first.engine, task, seed: first.seed });
                 }
                 _ if beginning.is_none() => return Err(wrong("the first line says how the run began")),
                 Line::First(_) => return Err(wrong("the run begins a second time")),
@@ -186,14 +240,20 @@ impl Recording {
                         return Err(wrong("it counts other steps than there are"));
                     }
                     let beginning = beginning.ok_or_else(|| wrong("there is no first line"))?;
-                    return Ok(Self { beginning, parts, end: hash, steps });
+                    let EndLine { counters, score, .. } = end;
+                    return Ok(Self { beginning, parts, end: RunEnd { hash, counters, score, steps } });
                 }
             }
         }
     }
 
     pub fn steps(&self) -> u64 {
-        self.steps
+        self.end.steps
+    }
+
+    /// What the recording says of its end.
+    pub fn end(&self) -> &RunEnd {
+        &self.end
     }
 
     /// All actions, one for each step.
@@ -204,34 +264,44 @@ impl Recording {
         })
     }
 
-    /// Runs it again, and compares all hashes. `look` sees the world at the start and after each step.
+    /// Runs it again, and compares all hashes, the counters and the score. `look` sees the episode at the start and after
+    /// each step.
     ///
     /// # Errors
     /// If another engine made it, or a state is not the recorded one.
-    pub fn replay(&self, terrain: &Terrain, mut look: impl FnMut(&World)) -> Result<World, RecordingError> {
-        if self.beginning.engine != ENGINE {
-            return Err(RecordingError::OtherEngine(self.beginning.engine.clone()));
+    pub fn replay(
+        &self,
+        terrains: &Terrains,
+        mut look: impl FnMut(&Episode),
+    ) -> Result<Episode, RecordingError> {
+        let Beginning { engine, task, seed } = &self.beginning;
+        if engine != ENGINE {
+            return Err(RecordingError::OtherEngine(engine.clone()));
         }
-        let mut world = World::new(terrain, self.beginning.seed);
-        look(&world);
+        let mut episode = Episode::new(task, *seed, terrains);
+        look(&episode);
         for part in &self.parts {
             match part {
                 RecordedPart::Actions(count, action) => {
                     for _ in 0..*count {
-                        world.step(action);
-                        look(&world);
+                        episode.step(action);
+                        look(&episode);
                     }
                 }
-                RecordedPart::Hash(hash) if world.hash() != *hash => {
-                    return Err(RecordingError::Differs { step: world.tick() });
+                RecordedPart::Hash(hash) if episode.world.hash() != *hash => {
+                    return Err(RecordingError::Differs { step: episode.world.tick() });
                 }
                 RecordedPart::Hash(_) => {}
             }
         }
-        if world.hash() != self.end {
-            return Err(RecordingError::Differs { step: world.tick() });
+        if episode.world.hash() != self.end.hash {
+            return Err(RecordingError::Differs { step: episode.world.tick() });
         }
-        Ok(world)
+        let is_same_score = (episode.score() - self.end.score).abs() < 1e-9;
+        if !is_same_score || *episode.progress.counters() != self.end.counters {
+            return Err(RecordingError::OtherScore);
+        }
+        Ok(episode)
     }
 }
 
@@ -249,38 +319,39 @@ mod tests {
     use super::*;
     use crate::action::Button;
 
-    fn recorded(terrain: &Terrain, turn: f64) -> Vec<u8> {
-        let mut world = World::new(terrain, 5);
-        let mut recorder = Recorder::new(Scene::Meadow, 5);
+    fn recorded(terrains: &Terrains, turn: f64) -> Vec<u8> {
+        let mut episode = Episode::free_play(Scene::Meadow, 5, terrains);
+        let mut recorder = Recorder::new(&episode);
         for step in 0..95 {
             let action =
                 Action::default().press(Button::Forward).look(0.0, if step % 30 == 0 { turn } else { 0.0 });
-            world.step(&action);
-            recorder.note(action, &world);
+            episode.step(&action);
+            recorder.note(action, &episode.world);
         }
-        recorder.finish(&world)
+        recorder.finish(&episode)
     }
 
     #[test]
     fn a_recording_runs_again_to_the_same_end() {
-        let terrain = Scene::Meadow.make(5);
-        let bytes = recorded(&terrain, 45.0);
+        let terrains = Terrains::default();
+        let bytes = recorded(&terrains, 45.0);
         assert!(bytes.len() < 600, "{}", bytes.len());
-        let recording = Recording::read(&bytes).unwrap();
+        let mut recording = Recording::read(&bytes).unwrap();
         assert_eq!((recording.steps(), recording.actions().count()), (95, 95));
         let mut seen = 0;
-        recording.replay(&terrain, |_| seen += 1).unwrap();
+        recording.replay(&terrains, |_| seen += 1).unwrap();
         assert_eq!(seen, 96);
-        let other = recording.replay(&Scene::Meadow.make(6), |_| ()).err().unwrap();
+        recording.beginning.seed = 6;
+        let other = recording.replay(&terrains, |_| ()).err().unwrap();
         assert!(matches!(other, RecordingError::Differs { step: 20 }), "{other}");
     }
 
     #[test]
     fn another_engine_is_named() {
-        let terrain = Scene::Meadow.make(5);
-        let mut recording = Recording::read(&recorded(&terrain, 1.0)).unwrap();
+        let terrains = Terrains::default();
+        let mut recording = Recording::read(&recorded(&terrains, 1.0)).unwrap();
         recording.beginning.engine = "buildoff-0.9".to_owned();
-        let error = recording.replay(&terrain, |_| ()).err().unwrap();
+        let error = recording.replay(&terrains, |_| ()).err().unwrap();
         assert!(error.to_string().contains("buildoff-0.9"), "{error}");
     }
 

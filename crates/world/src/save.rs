@@ -1,10 +1,11 @@
 //! Saves: an episode as bytes, from which it goes on exactly as it would have gone on.
 //!
-//! A save is the gzip of JSON. It holds what is not as it was at the start: the player, what lies about and what is in
-//! containers, and the blocks that were changed.
+//! A save is the gzip of JSON. It holds the task, how far it has come, and what is not as it was at the start: the player,
+//! what lies about and what is in containers, and the blocks that were changed.
 //! Light and skips follow from the blocks.
 
 use std::io::{Read, Write};
+use std::sync::Arc;
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -16,6 +17,7 @@ use crate::block::{WorldBlock, table};
 use crate::episode::Episode;
 use crate::light::relight;
 use crate::scene::Terrains;
+use crate::task::{TaskProgress, WorldTask};
 use crate::volume::{Cell, contains};
 use crate::world::{Body, World};
 
@@ -40,11 +42,29 @@ pub enum SaveError {
 #[derive(Serialize, Deserialize)]
 struct Save<W> {
     engine: String,
+    /// None in free play.
+    task: Option<SavedTask>,
     scene: String,
     max_steps: u64,
+    stops_when_done: bool,
+    progress: TaskProgress,
     world: W,
     changes: Vec<(Cell, u16)>,
     hash: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedTask {
+    category: String,
+    name: String,
+    file: String,
+}
+
+impl SavedTask {
+    fn of(task: &WorldTask) -> Option<Self> {
+        let file = task.source()?.to_owned();
+        Some(Self { category: task.category().to_owned(), name: task.name().to_owned(), file })
+    }
 }
 
 impl Episode {
@@ -52,8 +72,11 @@ impl Episode {
         let changes = self.world.volume.changes(&self.terrain.volume).map(|(cell, block)| (cell, block.0));
         let save = Save {
             engine: ENGINE.to_owned(),
-            scene: self.scene.name().to_owned(),
+            task: SavedTask::of(&self.task),
+            scene: self.scene().name().to_owned(),
             max_steps: self.max_steps,
+            stops_when_done: self.stops_when_done,
+            progress: self.progress.clone(),
             world: &self.world,
             changes: changes.collect(),
             hash: self.world.hash(),
@@ -77,6 +100,16 @@ impl Episode {
         }
         save.check()?;
         let scene = save.scene.parse().map_err(|error| unreadable(&error))?;
+        let task = match &save.task {
+            Some(SavedTask { category, name, file }) => {
+                WorldTask::parse_leniently(&format!("{category}/{name}"), file)
+                    .map_err(|error| unreadable(&error))?
+            }
+            None => WorldTask::free_play(scene),
+        };
+        if task.scene() != scene || !save.progress.is_possible(&task) {
+            return Err(SaveError::Damaged("its progress is not that of its task"));
+        }
         let terrain = terrains.get(scene, save.world.seed);
         let mut world = save.world;
         world.volume = terrain.volume.clone();
@@ -85,10 +118,18 @@ impl Episode {
             let old = world.volume.replace(cell, block);
             relight(&mut world.volume, cell, old, block);
         }
+        world.volume.forget_changes();
         if world.hash() != save.hash {
             return Err(SaveError::Damaged("its parts do not belong together"));
         }
-        Ok(Self { scene, terrain, world, max_steps: save.max_steps })
+        Ok(Self {
+            task: Arc::new(task),
+            terrain,
+            world,
+            progress: save.progress,
+            max_steps: save.max_steps,
+            stops_when_done: save.stops_when_done,
+        })
     }
 }
 
@@ -133,7 +174,7 @@ mod tests {
     use crate::view::Frame;
 
     fn busy(terrains: &Terrains) -> Episode {
-        let mut episode = Episode::new(Scene::House, 3, 600, terrains);
+        let mut episode = Episode::free_play(Scene::House, 3, terrains);
         let action = Action::default().press(Button::Forward).press(Button::Attack);
         for step in 0..250 {
             episode.step(
@@ -240,7 +281,7 @@ mod tests {
         #[test]
         fn a_save_with_other_bytes_is_an_episode_or_an_error(place: usize, byte: u8) {
             static TERRAINS: LazyLock<Terrains> = LazyLock::new(Terrains::default);
-            let mut save = Episode::new(Scene::House, 0, 600, &TERRAINS).save();
+            let mut save = Episode::free_play(Scene::House, 0, &TERRAINS).save();
             let place = place % save.len();
             save[place] = byte;
             let _ = Episode::load(&save, &TERRAINS);

@@ -62,6 +62,14 @@ impl Scene {
         }
     }
 
+    /// A place on the slope of a hill with the look to its top, if the scene has one.
+    pub(crate) fn hillside(self, terrain: &Terrain, seed: u64) -> Option<([f64; 3], i32)> {
+        match self {
+            Self::Meadow => meadow::hillside(&terrain.volume, seed % TERRAINS),
+            Self::Cave | Self::House => None,
+        }
+    }
+
     /// Makes one of the scene's terrains, which takes a second.
     pub fn make(self, number: u64) -> Terrain {
         let number = number % TERRAINS;

@@ -6,6 +6,7 @@
 //! floors and meadows. It depends on the blocks alone, never on their history. Skips lie in bricks of 4³ cells, each a
 //! line of the processor's cache.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::block::{WorldBlock, table};
@@ -73,6 +74,8 @@ pub struct Volume {
     top: i32,
     /// The exclusive or of a number for each cell that is not air.
     hash: u64,
+    /// The cells that were changed in this step, with what was there before.
+    changed: Vec<(Cell, WorldBlock)>,
 }
 
 /// The skips of all cells, in bricks. A skip has a box's width less one in four bits, its height less one in three, and in
@@ -138,7 +141,7 @@ impl Volume {
         let skips = vec![OPEN; CELLS].into_boxed_slice();
         #[expect(clippy::expect_used, reason = "the vector was made with this very length")]
         let skips = Skips(skips.try_into().map_err(drop).expect("the length is that of the array"));
-        Self { sections: vec![air; SECTIONS], skips, top: -1, hash: 0 }
+        Self { sections: vec![air; SECTIONS], skips, top: -1, hash: 0, changed: Vec::new() }
     }
 
     /// The block of a cell; air outside.
@@ -176,6 +179,9 @@ impl Volume {
     /// Puts a block into a cell, without any thought of light. Returns what was there.
     pub(crate) fn replace(&mut self, cell: Cell, block: WorldBlock) -> WorldBlock {
         let old = self.put(cell, block);
+        if old != block && contains(cell) {
+            self.changed.push((cell, old));
+        }
         if old.is_air() != block.is_air() {
             self.update_skips(cell);
         }
@@ -197,10 +203,27 @@ impl Volume {
         old
     }
 
+    /// The cells that were changed since [`Self::forget_changes`], in their order, with what was there before.
+    pub(crate) fn changed(&self) -> &[(Cell, WorldBlock)] {
+        &self.changed
+    }
+
+    pub(crate) fn forget_changes(&mut self) {
+        self.changed.clear();
+    }
+
     /// Calculates the skips of all cells.
     pub(crate) fn finish(&mut self) {
         for section in 0..SECTIONS as i32 {
             let corner = [(section & 15) << 4, (section >> 8) << 4, ((section >> 4) & 15) << 4];
+            self.update_skips(corner);
+        }
+    }
+
+    /// Calculates the skips around cells that [`Self::put`] has changed.
+    pub(crate) fn finish_around(&mut self, cells: impl Iterator<Item = Cell>) {
+        let corners: BTreeSet<Cell> = cells.map(|cell| cell.map(|at| at & !15)).collect();
+        for corner in corners {
             self.update_skips(corner);
         }
     }

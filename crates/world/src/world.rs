@@ -77,6 +77,7 @@ impl World {
     /// Goes on by a step. The dead do nothing.
     pub fn step(&mut self, action: &Action) -> Vec<Event> {
         self.tick += 1;
+        self.volume.forget_changes();
         let mut events = Vec::new();
         if !self.player.is_alive() {
             return events;

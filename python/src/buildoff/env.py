@@ -13,11 +13,15 @@ from .pipe import Outcome, Worlds
 
 
 class WorldEnv(gymnasium.Env[Any, Any]):
-    """Free play in a scene. There is no reward, and an episode is truncated after its steps.
+    """A task in the block world, or free play in a scene, where there is no reward.
+
+    An episode is truncated after its steps, and terminated by death and when everything is done.
 
     Args:
-        scene: meadow, cave or house.
-        max_steps: the steps of an episode; 20 are a second.
+        task: the name of a task, with or without its category, or the text of a whole task file; None for free play.
+        scene: where free play is: meadow, cave or house.
+        max_steps: the steps of an episode, if not as many as the task says; 20 are a second.
+        stop_when_done: whether an episode ends as soon as all rewards have been given.
         action_space: multi (a MultiDiscrete of keys), compact (the pair of numbers of the MCU benchmark) or minerl.
         observation: rgb (the picture) or dict (the picture as "pov").
         size: the pictures' edge, or height and width: from 16 to 1024 in steps of 4.
@@ -30,9 +34,11 @@ class WorldEnv(gymnasium.Env[Any, Any]):
 
     def __init__(
         self,
-        scene: str = "meadow",
+        scene: str | None = None,
         *,
-        max_steps: int = 600,
+        task: str | None = None,
+        max_steps: int | None = None,
+        stop_when_done: bool = True,
         action_space: ActionSpaceName = "multi",
         observation: ObservationName = "rgb",
         size: int | tuple[int, int] = 128,
@@ -48,7 +54,8 @@ class WorldEnv(gymnasium.Env[Any, Any]):
         height, width = edges(size)
         self.action_space = self._encoder.space
         self.observation_space = observation_space(observation, (height, width))
-        self._worlds = Worlds(binary, 1, (height, width), scene=scene, maxSteps=max_steps, record=record)
+        options = {"task": task, "scene": scene, "maxSteps": max_steps, "stopWhenDone": stop_when_done}
+        self._worlds = Worlds(binary, 1, (height, width), record=record, **options)
         self._picture = np.zeros((height, width, 3), np.uint8)
         self._window: Any = None
 
@@ -94,6 +101,11 @@ class WorldEnv(gymnasium.Env[Any, Any]):
     def engine(self) -> str:
         """The name and version of the engine; results of different engines are not compared."""
         return self._worlds.engine
+
+    @property
+    def text(self) -> str:
+        """What is wanted, in a sentence."""
+        return self._worlds.text
 
     def _new_picture(self) -> NDArray[np.uint8]:
         # Observations are kept by replay buffers, so each has an array of its own.

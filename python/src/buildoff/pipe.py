@@ -59,8 +59,9 @@ class Worlds:
                 raise WorldError(f"{command[0]} speaks protocol {hello['protocol']}, and this package {PROTOCOL}")
             self.engine: str = hello["engine"]
             self.camera_bins: list[int] = hello["cameraBins"]
+            self.tasks: list[str] = hello["tasks"]
             made = {"count": count, "width": self.width, "height": self.height, **options}
-            self._ask(Kind.MAKE, json.dumps(made).encode(), Kind.MAKE)
+            self.text: str = json.loads(bytes(self._ask(Kind.MAKE, json.dumps(made).encode(), Kind.MAKE)))["text"]
         except BaseException:
             self.close()
             raise

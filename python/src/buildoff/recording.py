@@ -24,7 +24,9 @@ def replay(
     height, width = (size, size) if isinstance(size, int) else size
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         first = json.loads(next(lines))
-        worlds = Worlds(binary, 1, (height, width), scene=first["task"]["scene"], maxSteps=1_000_000)
+        begun = first["task"]
+        options = {"task": begun["file"]} if "file" in begun else {"scene": begun["scene"]}
+        worlds = Worlds(binary, 1, (height, width), maxSteps=1_000_000, **options)
         try:
             if worlds.engine != first["engine"]:
                 raise WorldError(f"it was made with {first['engine']}, and this is {worlds.engine}")

@@ -22,9 +22,11 @@ class WorldVectorEnv(VectorEnv[Any, Any, Any]):
     def __init__(
         self,
         num_envs: int = 1,
-        scene: str = "meadow",
+        scene: str | None = None,
         *,
-        max_steps: int = 600,
+        task: str | None = None,
+        max_steps: int | None = None,
+        stop_when_done: bool = True,
         action_space: ActionSpaceName = "multi",
         observation: ObservationName = "rgb",
         size: int | tuple[int, int] = 128,
@@ -44,7 +46,14 @@ class WorldVectorEnv(VectorEnv[Any, Any, Any]):
         self.single_observation_space = observation_space(observation, (height, width))
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
-        options = {"scene": scene, "maxSteps": max_steps, "record": record, "threads": threads}
+        options = {
+            "task": task,
+            "scene": scene,
+            "maxSteps": max_steps,
+            "stopWhenDone": stop_when_done,
+            "record": record,
+            "threads": threads,
+        }
         self._worlds = Worlds(binary, num_envs, (height, width), **options)
         self._pictures = np.zeros((num_envs, height, width, 3), np.uint8)
 

@@ -6,10 +6,14 @@ use std::thread;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use world::action::CAMERA_BINS;
+use world::task::{OpenReward, find_task};
 use world::view::MAX_EDGE;
-use world::{Action, Batch, ENGINE, Episode, Frame, ItemStack, Lane, Scene, Screen, Terrains, World};
+use world::{
+    Action, Batch, ENGINE, Episode, Frame, ItemStack, Lane, Scene, Screen, Terrains, World, WorldTask,
+};
 
 use super::message::{Kind, PipeMessage};
+use crate::tasks::available_names;
 
 /// The most worlds of a session, and the most bytes of their pictures.
 const MAX_WORLDS: usize = 1024;
@@ -27,18 +31,24 @@ pub struct Session {
 }
 
 /// How the worlds of a session are.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Made {
-    scene: Scene,
+    task: Arc<WorldTask>,
     count: usize,
     size: Option<[usize; 2]>,
     max_steps: u64,
+    stops_when_done: bool,
     record: bool,
 }
 
 impl Made {
-    fn lane(self, seed: u64, terrains: &Terrains) -> Lane {
-        let episode = Episode::new(self.scene, seed, self.max_steps, terrains);
+    fn episode(&self, seed: u64, terrains: &Terrains) -> Episode {
+        let episode = Episode::new(&self.task, seed, terrains);
+        episode.with_max_steps(self.max_steps).stopping_when_done(self.stops_when_done)
+    }
+
+    fn lane(&self, seed: u64, terrains: &Terrains) -> Lane {
+        let episode = self.episode(seed, terrains);
         let frame = self.size.map(|[width, height]| Frame::new(width, height));
         Lane::new(episode, frame, self.record)
     }
@@ -50,11 +60,16 @@ type Refusal = String;
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 struct MakeRequest {
-    scene: String,
+    /// The name of a task, or a whole task file. Without one it is free play.
+    task: Option<String>,
+    /// Where free play is.
+    scene: Option<String>,
     count: usize,
     width: usize,
     height: usize,
-    max_steps: u64,
+    /// As many as the task says, if nothing is said.
+    max_steps: Option<u64>,
+    stop_when_done: bool,
     /// Whether anybody looks.
     pictures: bool,
     /// Whether episodes are recorded.
@@ -64,14 +79,14 @@ struct MakeRequest {
 
 impl Default for MakeRequest {
     fn default() -> Self {
-        let scene = Scene::default().name().to_owned();
-        let max_steps = Episode::STEPS;
         Self {
-            scene,
+            task: None,
+            scene: None,
             count: 1,
             width: 128,
             height: 128,
-            max_steps,
+            max_steps: None,
+            stop_when_done: false,
             pictures: true,
             record: false,
             threads: None,
@@ -87,7 +102,7 @@ struct ResetRequest {
 
 /// What a client is told of a world besides the picture.
 #[derive(Serialize)]
-struct Info<'a> {
+struct Info {
     events: Vec<EventInfo>,
     position: [f64; 3],
     yaw: f64,
@@ -105,7 +120,8 @@ struct Info<'a> {
     /// Where the pointer of that screen is, in a window of 640 by 360.
     pointer: Option<[i32; 2]>,
     /// The rewards and goals that are open.
-    progress: [&'a str; 0],
+    progress: Vec<OpenReward>,
+    score: f64,
     time: u64,
     step: u64,
     seed: u64,
@@ -122,6 +138,7 @@ struct StackInfo {
 struct EventInfo {
     event: &'static str,
     object: &'static str,
+    count: u32,
 }
 
 impl Session {
@@ -136,8 +153,10 @@ impl Session {
 
     pub fn hello(&self) -> PipeMessage {
         let scenes = Scene::ALL.map(Scene::name);
+        let tasks = available_names();
         let hello = json!({
-            "protocol": 1, "engine": ENGINE, "scenes": scenes, "threads": self.threads, "cameraBins": CAMERA_BINS,
+            "protocol": 1, "engine": ENGINE, "scenes": scenes, "tasks": tasks, "threads": self.threads,
+            "cameraBins": CAMERA_BINS,
         });
         PipeMessage::json(Kind::Hello, &hello)
     }
@@ -159,8 +178,9 @@ impl Session {
 
     fn make(&mut self, body: &[u8]) -> Result<PipeMessage, Refusal> {
         let request: MakeRequest = read_json(body)?;
-        let scene: Scene = request.scene.parse().map_err(|error| format!("{error}"))?;
-        let MakeRequest { count, width, height, max_steps, pictures, record, .. } = request;
+        let task = task_of(request.task.as_deref(), request.scene.as_deref())?;
+        let MakeRequest { count, width, height, pictures, record, stop_when_done, .. } = request;
+        let max_steps = request.max_steps.unwrap_or_else(|| task.max_steps());
         if !(1..=MAX_WORLDS).contains(&count) {
             return Err(format!("count goes from 1 to {MAX_WORLDS}"));
         }
@@ -177,18 +197,19 @@ impl Session {
             self.threads = threads.clamp(1, 64);
         }
         let size = pictures.then_some([width, height]);
-        self.made = Some(Made { scene, count, size, max_steps, record });
         self.batch.lanes.clear();
         let made = json!({
-            "scene": scene.name(), "count": count, "width": width, "height": height, "maxSteps": max_steps,
-            "pictures": pictures, "record": record, "threads": self.threads,
+            "task": task.source().map(|_| task.name()), "text": task.text(), "scene": task.scene().name(),
+            "count": count, "width": width, "height": height, "maxSteps": max_steps,
+            "stopWhenDone": stop_when_done, "pictures": pictures, "record": record, "threads": self.threads,
         });
+        self.made = Some(Made { task, count, size, max_steps, stops_when_done: stop_when_done, record });
         Ok(PipeMessage::json(Kind::Make, &made))
     }
 
     fn reset(&mut self, body: &[u8]) -> Result<PipeMessage, Refusal> {
         let ResetRequest { seeds } = read_json(body)?;
-        let made = self.made.ok_or("there are no worlds yet; make some")?;
+        let made = self.made.as_ref().ok_or("there are no worlds yet; make some")?;
         if seeds.len() != made.count {
             return Err(format!("there are {} worlds, and {} seeds", made.count, seeds.len()));
         }
@@ -201,7 +222,7 @@ impl Session {
         }
         for (lane, seed) in self.batch.lanes.iter_mut().zip(seeds) {
             if let Some(seed) = seed {
-                lane.begin(Episode::new(made.scene, seed, made.max_steps, terrains));
+                lane.begin(made.episode(seed, terrains));
             }
         }
         Ok(frames(&self.batch.lanes))
@@ -275,6 +296,26 @@ impl Session {
     }
 }
 
+/// The task that a client asks for: by its name, by its file, or free play in a scene.
+fn task_of(task: Option<&str>, scene: Option<&str>) -> Result<Arc<WorldTask>, Refusal> {
+    match (task, scene) {
+        (Some(_), Some(_)) => Err("a task has a scene of its own".to_owned()),
+        (None, scene) => {
+            let scene: Scene =
+                scene.map_or(Ok(Scene::default()), str::parse).map_err(|error| format!("{error}"))?;
+            Ok(Arc::new(WorldTask::free_play(scene)))
+        }
+        (Some(file), None) if file.contains('\n') => {
+            let task = WorldTask::parse("custom/custom", file);
+            task.map(Arc::new).map_err(|error| format!("the task is wrong: {error}"))
+        }
+        (Some(name), None) => {
+            let shown: String = name.chars().take(60).collect();
+            find_task(name).ok_or_else(|| format!("there is no task {shown:?}; the hello lists all"))
+        }
+    }
+}
+
 fn read_json<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Refusal> {
     serde_json::from_slice(body).map_err(|error| format!("it cannot be read: {error}"))
 }
@@ -295,12 +336,16 @@ fn frames(lanes: &[Lane]) -> PipeMessage {
     PipeMessage::new(Kind::Frames, body)
 }
 
-impl Info<'_> {
+impl Info {
     fn of(lane: &Lane) -> Self {
         let world: &World = lane.episode.world();
         let player = world.player();
         let stack_info = |stack: ItemStack| StackInfo { item: stack.item.id(), count: stack.count };
-        let event = |event: &world::Event| EventInfo { event: event.kind.name(), object: event.object };
+        let event = |event: &world::Event| EventInfo {
+            event: event.kind.name(),
+            object: event.object,
+            count: event.count,
+        };
         Self {
             events: lane.outcome.events.iter().map(event).collect(),
             position: player.position,
@@ -314,7 +359,8 @@ impl Info<'_> {
             target: world.target().map(|target| world.volume().block(target.cell).id()),
             screen: world.screen().map(|screen| screen.kind().name()),
             pointer: world.screen().map(Screen::pointer),
-            progress: [],
+            progress: lane.episode.progress().open(lane.episode.task()),
+            score: lane.episode.score(),
             time: world.time(),
             step: world.tick(),
             seed: world.seed(),

@@ -8,7 +8,7 @@ use image_webp::WebPDecoder;
 use serde_json::Value;
 use world::action::Button;
 use world::record::Recorder;
-use world::{Action, Scene, World};
+use world::{Action, Episode, Scene, Terrains};
 
 fn run(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_buildoff-world")).args(arguments).output().unwrap()
@@ -21,15 +21,14 @@ fn words(output: &Output) -> (Option<i32>, String) {
 
 /// A recording of a short walk.
 fn record(file: &Path) {
-    let terrain = Scene::House.make(1);
-    let mut world = World::new(&terrain, 1);
-    let mut recorder = Recorder::new(Scene::House, 1);
+    let mut episode = Episode::free_play(Scene::House, 1, &Terrains::default());
+    let mut recorder = Recorder::new(&episode);
     for step in 0..100 {
         let action = Action::default().look(0.0, if step < 60 { 3.0 } else { 0.0 }).press(Button::Sneak);
-        world.step(&action);
-        recorder.note(action, &world);
+        episode.step(&action);
+        recorder.note(action, episode.world());
     }
-    fs::write(file, recorder.finish(&world)).unwrap();
+    fs::write(file, recorder.finish(&episode)).unwrap();
 }
 
 #[test]
@@ -62,13 +61,11 @@ fn a_recording_becomes_pictures_a_sheet_and_a_film() {
 fn a_recording_with_another_step_is_told_apart() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("walk.run");
-    let terrain = Scene::House.make(0);
-    let (mut world, mut other) = (World::new(&terrain, 0), World::new(&terrain, 0));
-    let mut recorder = Recorder::new(Scene::House, 0);
+    let mut other = Episode::free_play(Scene::House, 0, &Terrains::default());
+    let mut recorder = Recorder::new(&other);
     for _ in 0..30 {
-        world.step(&Action::default());
         other.step(&Action::default().press(Button::Forward));
-        recorder.note(Action::default(), &other);
+        recorder.note(Action::default(), other.world());
     }
     fs::write(&file, recorder.finish(&other)).unwrap();
     let (code, told) = words(&run(&["replay", file.to_str().unwrap()]));
@@ -108,4 +105,41 @@ fn the_bench_measures_every_suite() {
         assert!(suite["stepsPerSecond"].as_f64().unwrap() > 0.0, "{report}");
         assert_eq!(suite["runs"].as_array().unwrap().len(), 1);
     }
+}
+
+#[test]
+fn tasks_are_listed_shown_and_checked() {
+    let listed = run(&["tasks", "list", "--json"]);
+    let entries: Vec<Value> = serde_json::from_slice(&listed.stdout).unwrap();
+    let available = entries.iter().filter(|entry| entry["available"] == true).count();
+    assert_eq!((entries.len(), available), (86, 46));
+    let (code, told) = words(&run(&["tasks", "show", "building/build_pillar"]));
+    assert_eq!(code, Some(0), "{told}");
+    assert!(
+        told.contains("Build a pillar") && told.contains("column: {of: cobblestone, height: 8}"),
+        "{told}"
+    );
+    let (code, told) = words(&run(&["tasks", "show", "build_castle"]));
+    assert_eq!((code, told.contains("no task \"build_castle\"")), (Some(2), true), "{told}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    fs::create_dir(place("own")).unwrap();
+    fs::write(place("own/good.yaml"), "text: Look.\ngoal: {look_up: {degrees: 10}}\n").unwrap();
+    let own = folder.path().to_str().unwrap();
+    let (_, told) = words(&run(&["tasks", "show", "own/good", "--dir", own]));
+    assert!(told.contains("Look."), "{told}");
+    assert_eq!(words(&run(&["tasks", "check", own])), (Some(0), "1 of 1 files are in order.\n".to_owned()));
+    fs::write(
+        place("own/stuck.yaml"),
+        "text: Dig.\ncustom_init_commands:\n- /setblock ~ ~ ~ stone\ngoal: {tunnel: {length: 1}}\n",
+    )
+    .unwrap();
+    fs::write(place("own/wrong.yaml"), "text: Dig.\ngoal:\n  dance: {}\n").unwrap();
+    let (code, told) = words(&run(&["tasks", "check", own]));
+    assert_eq!(code, Some(1), "{told}");
+    assert!(
+        told.contains("stuck.yaml: with seed 1, the player is stuck") && told.contains("wrong.yaml: line 3:"),
+        "{told}"
+    );
 }

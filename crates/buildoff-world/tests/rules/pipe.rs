@@ -71,6 +71,30 @@ fn worlds_are_made_reset_and_stepped() {
 }
 
 #[test]
+fn worlds_are_made_for_tasks() {
+    let file = "text: Look.\ngoal: {look_up: {degrees: 10}}\n";
+    let up = [0, 0, 0, 0x18, 0xfc, 0, 0];
+    for task in ["look_at_the_sky", "motion/look_at_the_sky", file] {
+        let options = json!({ "task": task, "pictures": false, "stopWhenDone": true });
+        let steps = vec![message(Kind::Step, up); 30];
+        let said = answers(&[&[make(&options), reset(&json!([1]))][..], &steps].concat());
+        let made: Value = serde_json::from_slice(&said[0].body).unwrap();
+        assert!(made["text"].as_str().unwrap().starts_with("Look"), "{made}");
+        assert_eq!(info_of(&said[1])["progress"][0]["goal"], true);
+        let rewards = said[2..].iter().map(|frames| f32::from_le_bytes(frames.body[..4].try_into().unwrap()));
+        assert_eq!(rewards.sum::<f32>(), if task == file { 150.0 } else { 10.0 }, "it begins again");
+    }
+    for (options, words) in [
+        (json!({ "task": "moonwalk" }), "no task \"moonwalk\""),
+        (json!({ "task": "text: Look.\ngoal: {look_down: {}}\n" }), "line 2: there is no predicate"),
+        (json!({ "task": "craft_ladder", "scene": "cave" }), "scene of its own"),
+    ] {
+        let error = error_of(&answers(&[make(&options)])[0]);
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
 fn without_pictures_only_words_are_sent() {
     let said = answers(&[make(&json!({ "pictures": false })), reset(&json!([0]))]);
     assert_eq!(said[1].body.len(), 10 + serde_json::to_vec(&info_of(&said[1])).unwrap().len());

@@ -1,6 +1,7 @@
 //! Grass with trees, a hill and a pond.
 
 use super::block;
+use crate::angle::{cosine, sine};
 use crate::block::WorldBlock;
 use crate::hash::dice;
 use crate::noise::ValueNoise;
@@ -14,6 +15,9 @@ const CLEARING: f64 = 14.0;
 
 /// The height of the hill above the plain, at least.
 const HILL: f64 = 30.0;
+
+/// How far above the foot of the hill its top is at least.
+const HILLSIDE: i32 = 26;
 
 /// What the dice are thrown for.
 mod purpose {
@@ -38,6 +42,25 @@ pub(super) fn make(number: u64) -> Volume {
     }
     land.plant(&mut volume);
     volume
+}
+
+/// A free place at the foot of the hill, far enough below its top, with the look to the top.
+pub(super) fn hillside(volume: &Volume, number: u64) -> Option<([f64; 3], i32)> {
+    let land = Land::new(number);
+    let top = land.hill.map(|at| at as i32);
+    let highest = land.height(top[0], top[1]);
+    let spots = (34..48).flat_map(|away| (0..16).map(move |turn| (away, turn * 22_500)));
+    spots.into_iter().find_map(|(away, turn)| {
+        let [dx, dz] = [sine(turn), cosine(turn)].map(|part| (part * f64::from(away)).floor() as i32);
+        let [x, z] = [top[0] + dx, top[1] + dz];
+        let y = land.height(x, z) + 1;
+        let around = (-1..=1).flat_map(|dx| (-1..=1).map(move |dz| [x + dx, z + dz]));
+        let is_free = around.into_iter().all(|[x, z]| (0..3).all(|up| !volume.is_solid([x, y + up, z])));
+        let is_ground = volume.block([x, y - 1, z]).id() == "grass_block";
+        // A yaw of 0 looks to +z, and the top lies against the turn.
+        let place = [f64::from(x) + 0.5, f64::from(y), f64::from(z) + 0.5];
+        (is_free && is_ground && highest - y >= HILLSIDE).then_some((place, 180_000 - turn))
+    })
 }
 
 /// The shape of a terrain.

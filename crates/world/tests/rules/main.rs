@@ -1,10 +1,12 @@
 //! The rules of the world, by their numbers.
 
 mod breaking;
+mod commands;
 mod crafting;
 mod drops;
 mod food;
 mod furnaces;
+mod goals;
 mod items;
 mod known;
 mod moving;
@@ -12,6 +14,7 @@ mod placing;
 mod replaying;
 mod screens;
 mod shapes;
+mod tasks;
 mod throwing;
 
 use std::sync::LazyLock;

@@ -396,7 +396,7 @@ proptest! {
         steps in proptest::collection::vec((0_usize..60, 0_usize..8, 1_u8..10), 1..120),
     ) {
         // None of these makes or smelts anything, alone or together.
-        let mut world = world_with(&[("dirt", 64), ("dirt", 40), ("egg", 16), ("iron_axe", 1), ("bowl", 7), ("saddle", 1)]);
+        let mut world = world_with(&[("dirt", 64), ("dirt", 40), ("egg", 16), ("shears", 1), ("bowl", 7), ("saddle", 1)]);
         match ["inventory", "crafting_table", "chest", "furnace"][screen] {
             "inventory" => open_inventory(&mut world),
             block => open(&mut world, block),

@@ -1,0 +1,450 @@
+//! Goals: what must be so in the world, by named predicates with numbers. All predicates of a goal must hold at the same
+//! time; once they did, the goal is met for good.
+
+mod dig;
+mod looking;
+mod plan;
+mod room;
+mod stacks;
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+use super::marks::Marks;
+use super::sets::BlockSet;
+use crate::world::World;
+
+/// What a goal pays, once.
+pub const GOAL_REWARD: f64 = 10.0;
+
+/// All of these must hold at the same time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Goal {
+    pub(super) predicates: Vec<Predicate>,
+}
+
+/// Something that can be so in a world. Where it speaks of blocks, it speaks of those that the player has placed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Predicate {
+    CountPlaced(CountPlaced),
+    Column(Column),
+    Wall(Wall),
+    Tower(Tower),
+    Maze(Maze),
+    Ring(Ring),
+    Room(Room),
+    Open(Open),
+    Lit(Lit),
+    Tunnel(Tunnel),
+    DigAndFill(DigAndFill),
+    LookAt(LookAt),
+    LookUp(LookUp),
+    Above(Above),
+}
+
+/// So many placed blocks, of at least so many kinds.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CountPlaced {
+    pub of: BlockSet,
+    pub count: u32,
+    #[serde(default = "one")]
+    pub kinds: u32,
+}
+
+/// Placed blocks on top of each other.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    pub of: BlockSet,
+    pub height: u32,
+}
+
+/// A straight wall of placed blocks without holes.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wall {
+    pub length: u32,
+    pub height: u32,
+}
+
+/// Placed blocks that hang together, so high and no wider than `base`, on whose top the player stands.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tower {
+    pub height: u32,
+    pub base: u32,
+}
+
+/// Placed walls two blocks high or more, and a way through between two openings that cannot be gone with fewer bends.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Maze {
+    pub bends: u32,
+}
+
+/// Placed blocks around an area, without a gap; with `around`, what must have been placed inside.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ring {
+    pub of: BlockSet,
+    pub area: u32,
+    pub around: Option<CountPlaced>,
+}
+
+/// Air that is enclosed on all sides and above, mostly by placed blocks.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Room {
+    /// The least number of cells of air.
+    pub air: u32,
+    /// Whether it must have a door.
+    #[serde(default)]
+    pub door: bool,
+    /// The least light of lamps in each cell.
+    #[serde(default)]
+    pub light: u8,
+    /// What must stand in it or in its walls.
+    pub with: Option<CountPlaced>,
+}
+
+/// A placed door, gate or trapdoor that stands open.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Open {
+    pub of: BlockSet,
+}
+
+/// Cells that one can stand in, lit by lamps.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lit {
+    pub cells: u32,
+    pub light: u8,
+    /// How far from the start.
+    #[serde(default = "sixteen")]
+    pub within: u32,
+}
+
+/// A straight, level passage of cells that the player has dug, with something above it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tunnel {
+    pub length: u32,
+}
+
+/// A hole so deep that the player has dug, of which cells were filled afterwards.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DigAndFill {
+    pub depth: u32,
+    pub fill: u32,
+}
+
+/// A look at a block, from no further away, for so many steps.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LookAt {
+    pub of: BlockSet,
+    pub within: f64,
+    #[serde(default = "one")]
+    pub ticks: u32,
+}
+
+/// A look up by so many degrees, for so many steps.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LookUp {
+    pub degrees: f64,
+    #[serde(default = "one")]
+    pub ticks: u32,
+}
+
+/// Standing on ground so much higher than the start.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Above {
+    pub cells: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn sixteen() -> u32 {
+    16
+}
+
+/// What a predicate is asked about.
+pub(super) struct Situation<'a> {
+    pub world: &'a World,
+    pub marks: &'a Marks,
+    /// Where the player's feet were at the start.
+    pub origin: [f64; 3],
+}
+
+/// What has changed in a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct StepChanges {
+    pub blocks: bool,
+    pub position: bool,
+    pub look: bool,
+}
+
+/// How far a goal has come.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct GoalState {
+    pub is_met: bool,
+    /// For each predicate, for how many steps it has held without a break.
+    held: Vec<u32>,
+}
+
+impl Goal {
+    /// Looks again at what may have changed, and remembers for how long each predicate has held. Returns whether the
+    /// goal is met now for the first time.
+    pub(super) fn update(
+        &self,
+        state: &mut GoalState,
+        changes: StepChanges,
+        situation: &Situation<'_>,
+    ) -> bool {
+        if state.is_met {
+            return false;
+        }
+        state.held.resize(self.predicates.len(), 0);
+        for (predicate, held) in self.predicates.iter().zip(&mut state.held) {
+            let holds = if predicate.asks_after(changes) { predicate.holds(situation) } else { *held > 0 };
+            *held = if holds { held.saturating_add(1) } else { 0 };
+        }
+        let lasts = |(predicate, held): (&Predicate, &u32)| *held >= predicate.ticks();
+        state.is_met = self.predicates.iter().zip(&state.held).all(lasts);
+        state.is_met
+    }
+
+    /// Whether all predicates hold in a world at this moment, whatever has been before. `origin` is where the player's
+    /// feet were at the start.
+    pub fn holds(&self, world: &World, marks: &Marks, origin: [f64; 3]) -> bool {
+        let situation = Situation { world, marks, origin };
+        self.predicates.iter().all(|predicate| predicate.holds(&situation))
+    }
+
+    /// The predicates that do not hold, by their names.
+    pub(super) fn open<'a>(&'a self, state: &'a GoalState) -> impl Iterator<Item = &'static str> + 'a {
+        let held = state.held.iter().copied().chain(std::iter::repeat(0));
+        let open = self.predicates.iter().zip(held).filter(|(predicate, held)| *held < predicate.ticks());
+        open.map(|(predicate, _)| predicate.name()).filter(|_| !state.is_met)
+    }
+
+    /// What cannot be, in words.
+    pub(super) fn check(&self) -> Result<(), String> {
+        if self.predicates.is_empty() {
+            return Err("a goal has at least one predicate".to_owned());
+        }
+        self.predicates.iter().try_for_each(Predicate::check)
+    }
+
+    /// The blocks that a player needs for it.
+    pub fn blocks(&self) -> impl Iterator<Item = &BlockSet> {
+        self.predicates.iter().filter_map(|predicate| match predicate {
+            Predicate::CountPlaced(count) => Some(&count.of),
+            Predicate::Column(column) => Some(&column.of),
+            Predicate::Ring(ring) => Some(&ring.of),
+            Predicate::Open(open) => Some(&open.of),
+            Predicate::LookAt(look) => Some(&look.of),
+            Predicate::Room(room) => room.with.as_ref().map(|with| &with.of),
+            _ => None,
+        })
+    }
+}
+
+impl Predicate {
+    pub const NAMES: [&str; 14] = [
+        "count_placed",
+        "column",
+        "wall",
+        "tower",
+        "maze",
+        "ring",
+        "room",
+        "open",
+        "lit",
+        "tunnel",
+        "dig_and_fill",
+        "look_at",
+        "look_up",
+        "above",
+    ];
+
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::CountPlaced(_) => "count_placed",
+            Self::Column(_) => "column",
+            Self::Wall(_) => "wall",
+            Self::Tower(_) => "tower",
+            Self::Maze(_) => "maze",
+            Self::Ring(_) => "ring",
+            Self::Room(_) => "room",
+            Self::Open(_) => "open",
+            Self::Lit(_) => "lit",
+            Self::Tunnel(_) => "tunnel",
+            Self::DigAndFill(_) => "dig_and_fill",
+            Self::LookAt(_) => "look_at",
+            Self::LookUp(_) => "look_up",
+            Self::Above(_) => "above",
+        }
+    }
+
+    fn ticks(&self) -> u32 {
+        match self {
+            Self::LookAt(look) => look.ticks,
+            Self::LookUp(look) => look.ticks,
+            _ => 1,
+        }
+    }
+
+    /// Whether its answer may be another one after such changes.
+    fn asks_after(&self, changes: StepChanges) -> bool {
+        match self {
+            Self::LookAt(_) => changes.blocks || changes.position || changes.look,
+            Self::LookUp(_) => changes.look,
+            Self::Above(_) => changes.position,
+            Self::Tower(_) => changes.blocks || changes.position,
+            _ => changes.blocks,
+        }
+    }
+
+    fn holds(&self, situation: &Situation<'_>) -> bool {
+        let Situation { world, marks, origin } = *situation;
+        match self {
+            Self::CountPlaced(count) => count.holds(world, marks.placed().iter().copied()),
+            Self::Column(column) => column.holds(world, marks),
+            Self::Wall(wall) => wall.holds(world, marks),
+            Self::Tower(tower) => tower.holds(world, marks),
+            Self::Maze(maze) => maze.holds(world, marks),
+            Self::Ring(ring) => ring.holds(world, marks),
+            Self::Room(room) => room.holds(world, marks),
+            Self::Open(open) => open.holds(world, marks),
+            Self::Lit(lit) => lit.holds(world, origin),
+            Self::Tunnel(tunnel) => tunnel.holds(world, marks),
+            Self::DigAndFill(dig) => dig.holds(world, marks),
+            Self::LookAt(look) => look.holds(world),
+            Self::LookUp(look) => f64::from(world.player.pitch) <= -look.degrees * 1000.0,
+            Self::Above(above) => {
+                let player = &world.player;
+                player.is_on_ground && player.position[1] - origin[1] >= f64::from(above.cells)
+            }
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let name = self.name();
+        let within = |what: &str, number: u32, least: u32, most: u32| {
+            if (least..=most).contains(&number) {
+                Ok(())
+            } else {
+                Err(format!("{name}: {what} goes from {least} to {most}, and is not {number}"))
+            }
+        };
+        let counts = |count: &CountPlaced| {
+            within("count", count.count, 1, 1000)?;
+            within("kinds", count.kinds, 1, count.count.min(64))?;
+            let possible = count.of.ids().count() as u32;
+            within("kinds", count.kinds, 1, possible.max(1))
+        };
+        match self {
+            Self::CountPlaced(count) => counts(count),
+            Self::Column(column) => within("height", column.height, 1, 100),
+            Self::Wall(wall) => {
+                within("length", wall.length, 1, 64).and(within("height", wall.height, 1, 64))
+            }
+            Self::Tower(tower) => {
+                within("height", tower.height, 1, 64).and(within("base", tower.base, 1, 32))
+            }
+            Self::Maze(maze) => within("bends", maze.bends, 1, 64),
+            Self::Ring(ring) => {
+                within("area", ring.area, 1, 400)?;
+                ring.around.as_ref().map_or(Ok(()), counts)
+            }
+            Self::Room(room) => {
+                within("air", room.air, 1, 1000)?;
+                within("light", u32::from(room.light), 0, 15)?;
+                room.with.as_ref().map_or(Ok(()), counts)
+            }
+            Self::Open(_) => Ok(()),
+            Self::Lit(lit) => {
+                within("cells", lit.cells, 1, 2000)?;
+                within("light", u32::from(lit.light), 1, 15)?;
+                within("within", lit.within, 1, 32)
+            }
+            Self::Tunnel(tunnel) => within("length", tunnel.length, 1, 64),
+            Self::DigAndFill(dig) => {
+                within("depth", dig.depth, 1, 64)?;
+                within("fill", dig.fill, 1, dig.depth)
+            }
+            Self::LookAt(look) => {
+                within("ticks", look.ticks, 1, 600)?;
+                if (0.5..=64.0).contains(&look.within) {
+                    Ok(())
+                } else {
+                    Err("look_at: within goes from 0.5 to 64".to_owned())
+                }
+            }
+            Self::LookUp(look) => {
+                within("ticks", look.ticks, 1, 600)?;
+                if (1.0..=90.0).contains(&look.degrees) {
+                    Ok(())
+                } else {
+                    Err("look_up: degrees go from 1 to 90".to_owned())
+                }
+            }
+            Self::Above(above) => within("cells", above.cells, 1, 100),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Goal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct GoalVisitor;
+
+        impl<'de> de::Visitor<'de> for GoalVisitor {
+            type Value = Goal;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("predicates by their names")
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Goal, A::Error> {
+                let mut predicates = Vec::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    predicates.push(match &name[..] {
+                        "count_placed" => Predicate::CountPlaced(map.next_value()?),
+                        "column" => Predicate::Column(map.next_value()?),
+                        "wall" => Predicate::Wall(map.next_value()?),
+                        "tower" => Predicate::Tower(map.next_value()?),
+                        "maze" => Predicate::Maze(map.next_value()?),
+                        "ring" => Predicate::Ring(map.next_value()?),
+                        "room" => Predicate::Room(map.next_value()?),
+                        "open" => Predicate::Open(map.next_value()?),
+                        "lit" => Predicate::Lit(map.next_value()?),
+                        "tunnel" => Predicate::Tunnel(map.next_value()?),
+                        "dig_and_fill" => Predicate::DigAndFill(map.next_value()?),
+                        "look_at" => Predicate::LookAt(map.next_value()?),
+                        "look_up" => Predicate::LookUp(map.next_value()?),
+                        "above" => Predicate::Above(map.next_value()?),
+                        other => {
+                            let other: String = other.chars().take(40).collect();
+                            let known = Predicate::NAMES.join(", ");
+                            return Err(de::Error::custom(format_args!(
+                                "there is no predicate {other:?}; there are {known}"
+                            )));
+                        }
+                    });
+                }
+                Ok(Goal { predicates })
+            }
+        }
+
+        deserializer.deserialize_map(GoalVisitor)
+    }
+}

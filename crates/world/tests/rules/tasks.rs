@@ -1,0 +1,336 @@
+//! Tasks: what their files may say, how they begin, and what runs at them pay.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, LazyLock};
+
+use proptest::prelude::*;
+use world::action::Button::*;
+use world::record::{Recorder, Recording, RecordingError};
+use world::task::{TaskStage, catalogue, find_task, shipped_files, shipped_tasks};
+use world::{Action, Episode, EventKind, Terrains, WorldTask};
+
+use super::press;
+
+static TERRAINS: LazyLock<Terrains> = LazyLock::new(Terrains::default);
+
+fn parse(text: &str) -> Arc<WorldTask> {
+    Arc::new(WorldTask::parse("test", text).unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn begin(name: &str) -> Episode {
+    Episode::new(&find_task(name).unwrap(), 1, &TERRAINS)
+}
+
+/// Digs what lies before the feet.
+fn dig(episode: &mut Episode, steps: usize) -> f32 {
+    episode.step(&Action::default().look(70.0, 0.0));
+    (0..steps).map(|_| episode.step(&press(&[Attack])).reward).sum()
+}
+
+#[test]
+fn every_shipped_file_is_a_task_of_the_catalogue() {
+    let mut names = BTreeSet::new();
+    for (name, text) in shipped_files() {
+        let task = WorldTask::parse(name, text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(names.insert(task.name().to_owned()), "{name} is there twice");
+        assert!(task.payable() > 0.0 && (1..=3).contains(&task.difficulty().unwrap()), "{name}");
+        // What other parts of the world add later is a warning until then.
+        let known = |problem: &world::task::TaskProblem| problem.words.starts_with("the world has no ");
+        assert!(task.warnings().iter().all(known), "{name}: {:?}", task.warnings());
+        let is_in_catalogue =
+            |facts: &world::task::TaskFacts| format!("{}/{}", facts.category, facts.name) == *name;
+        let facts = catalogue().iter().find(|facts| is_in_catalogue(facts));
+        assert_eq!(facts.unwrap_or_else(|| panic!("{name}")).stage, TaskStage::A, "{name}");
+    }
+    assert_eq!(shipped_tasks().len(), shipped_files().len());
+    let stages = [TaskStage::A, TaskStage::B, TaskStage::C, TaskStage::X];
+    let counts = stages.map(|stage| catalogue().iter().filter(|facts| facts.stage == stage).count());
+    assert_eq!(counts, [61, 17, 7, 1]);
+}
+
+#[test]
+fn tasks_are_found_by_their_names_with_and_without_categories() {
+    let name = |name: &str| find_task(name).map(|task| format!("{}/{}", task.category(), task.name()));
+    assert_eq!(name("craft_ladder").unwrap(), "crafting/craft_ladder");
+    assert_eq!(name("crafting/craft_ladder").unwrap(), "crafting/craft_ladder");
+    assert_eq!((name("building/craft_ladder"), name("kill_ender_dragon")), (None, None));
+}
+
+#[test]
+fn players_begin_free_and_with_everything_to_do() {
+    for task in shipped_tasks() {
+        // Seeds of few terrains, since making one takes long.
+        let seeds = (1..=20).map(|seed| seed / 4 * 16 + seed % 4);
+        assert_eq!(task.check_start(seeds, &TERRAINS), [], "{}", task.name());
+    }
+}
+
+#[test]
+fn who_does_nothing_gets_nothing() {
+    for task in shipped_tasks() {
+        let mut episode = Episode::new(task, 1, &TERRAINS);
+        for step in 0..600 {
+            let outcome = episode.step(&Action::default());
+            assert_eq!((outcome.reward, outcome.truncated), (0.0, step == 599), "{}", task.name());
+        }
+        assert_eq!((episode.score(), episode.is_done()), (0.0, false), "{}", task.name());
+        assert_eq!(episode.world().player().health, 20, "{}", task.name());
+    }
+}
+
+#[test]
+fn a_task_begins_with_what_it_gives_and_free_play_with_the_kit() {
+    let episode = begin("build_pillar");
+    let stacks = episode.world().inventory().slots().iter().flatten().count();
+    assert_eq!((stacks, episode.world().held().unwrap().item.id()), (1, "cobblestone"));
+    let free = Episode::free_play(world::Scene::Meadow, 1, &TERRAINS);
+    assert!(free.world().inventory().slots().iter().flatten().count() > 5);
+    assert!(!free.is_done() && free.score() == 0.0);
+}
+
+#[test]
+fn light_at_the_start_is_as_if_blocks_were_put_up_one_by_one() {
+    let task = parse(
+        "text: A.\ngoal: {look_up: {degrees: 90}}\nplaces:\n- huts: {of: oak_planks, count: 3, away: [8, 14], hold: glowstone}\n\
+         - trees: {log: oak_log, leaves: oak_leaves, count: 2, away: [8, 14]}\n\
+         custom_init_commands: ['/fill ~3 ~ ~3 ~6 ~3 ~6 stone hollow', '/setblock ~4 ~ ~4 torch']\n",
+    );
+    let episode = Episode::new(&task, 1, &TERRAINS);
+    let plain = Episode::new(&parse("text: A.\ngoal: {look_up: {degrees: 90}}\n"), 1, &TERRAINS);
+    let (volume, mut world) = (episode.world().volume(), plain.world().clone());
+    let cells = |reach: i32| {
+        (30..80).flat_map(move |y| {
+            (128 - reach..128 + reach).flat_map(move |z| (128 - reach..128 + reach).map(move |x| [x, y, z]))
+        })
+    };
+    for cell in cells(22) {
+        if volume.block(cell) != world.volume().block(cell) {
+            world.set_block(cell, volume.block(cell));
+        }
+    }
+    assert_eq!(world.volume().hash(), volume.hash());
+    for cell in cells(36) {
+        assert_eq!(world.volume().light(cell), volume.light(cell), "{cell:?}");
+    }
+}
+
+#[test]
+fn the_seed_decides_where_things_stand() {
+    let task = find_task("mine_iron_ore").unwrap();
+    let hashes: BTreeSet<u64> = [1, 17, 33, 17]
+        .into_iter()
+        .map(|seed| Episode::new(&task, seed, &TERRAINS).world().volume().hash())
+        .collect();
+    assert_eq!(hashes.len(), 3);
+}
+
+#[test]
+fn each_reward_is_given_once_a_step_until_its_times_are_over() {
+    let task = parse(
+        "text: Dig.\nreward_cfg:\n- {event: mine_block, objects: [dirt], reward: 2, max_reward_times: 2}\n\
+         - {event: mine_block, identity: any, objects: [stone, grass_block], reward: 3}\n\
+         custom_init_commands: ['/give @s iron_shovel']\n",
+    );
+    let mut episode = Episode::new(&task, 1, &TERRAINS);
+    assert_eq!(task.payable(), 7.0);
+    // Grass drops dirt, so that it counts as both.
+    episode.step(&Action::default().look(70.0, 0.0));
+    let first = (0..30).map(|_| episode.step(&press(&[Attack])).reward).find(|reward| *reward > 0.0);
+    assert_eq!(first, Some(5.0));
+    assert_eq!(episode.progress().count("mine_block", "grass_block"), 1);
+    let open = episode.progress().open(&task);
+    assert_eq!((open.len(), open[0].times, open[0].max_times), (1, 1, 2));
+    assert!((episode.score() - 50.0 / 7.0).abs() < 1e-9 && !episode.is_done());
+    let rest: f32 = (0..200).map(|_| episode.step(&press(&[Attack])).reward).sum();
+    assert_eq!((rest, episode.score(), episode.is_done()), (2.0, 10.0, true));
+}
+
+#[test]
+fn objects_may_be_groups_and_cobblestone_falls_out_of_stone() {
+    let counts = |event: &str, objects: &str, kind: EventKind, object: &str| {
+        let task = parse(&format!("text: A.\nreward_cfg: [{{event: {event}, objects: [{objects}]}}]\n"));
+        task.rewards()[0].counts(kind, object)
+    };
+    for (event, objects, kind, object, expected) in [
+        ("mine_block", "cobblestone", EventKind::MineBlock, "stone", true),
+        ("mine_block", "cobblestone", EventKind::MineBlock, "cobblestone", true),
+        ("mine_block", "stone", EventKind::MineBlock, "cobblestone", false),
+        ("mine_block", "oak_sapling", EventKind::MineBlock, "oak_leaves", false),
+        ("pickup", "'#logs'", EventKind::PickupItem, "birch_log", true),
+        ("pickup", "'#logs'", EventKind::PickupItem, "oak_planks", false),
+        ("craft_item", "'#carpets'", EventKind::CraftItem, "red_carpet", true),
+        ("open_chest", "chest", EventKind::Open, "chest", true),
+        ("drop", "dirt", EventKind::PickupItem, "dirt", false),
+        ("drop", "", EventKind::DropItem, "anything", true),
+    ] {
+        assert_eq!(counts(event, objects, kind, object), expected, "{event} {objects} {object}");
+    }
+}
+
+#[test]
+fn a_goal_is_paid_once_and_stays_met() {
+    let task = parse("text: Look up.\ngoal: {look_up: {degrees: 60, ticks: 3}}\n");
+    let mut episode = Episode::new(&task, 1, &TERRAINS);
+    assert_eq!(episode.progress().open(&task)[0].unmet, ["look_up"]);
+    let mut look = |pitch: f64| episode.step(&Action::default().look(pitch, 0.0)).reward;
+    assert_eq!([look(-70.0), look(0.0), look(20.0)], [0.0; 3]);
+    assert_eq!([look(-20.0), look(0.0), look(0.0), look(0.0), look(70.0)], [0.0, 0.0, 10.0, 0.0, 0.0]);
+    assert_eq!(
+        (episode.score(), episode.is_done(), episode.progress().open(&task)),
+        (10.0, true, Vec::new())
+    );
+}
+
+#[test]
+fn an_episode_ends_when_all_is_done_if_it_is_told_to() {
+    for stops in [false, true] {
+        let task = find_task("look_at_the_sky").unwrap();
+        let mut episode = Episode::new(&task, 1, &TERRAINS).stopping_when_done(stops);
+        episode.step(&Action::default().look(-70.0, 0.0));
+        let steps = (1..).find(|_| episode.step(&Action::default()).is_end()).unwrap();
+        assert_eq!(steps, if stops { 19 } else { 599 });
+        let next = episode.next(&TERRAINS);
+        assert_eq!((next.task().name(), next.score()), ("look_at_the_sky", 0.0));
+    }
+}
+
+#[test]
+fn a_recording_has_the_task_and_runs_again_to_the_same_score() {
+    let mut episode = begin("dig_three_down_and_fill_one_up");
+    let mut recorder = Recorder::new(&episode);
+    for step in 0..50 {
+        let action = press(&[Attack]).look(if step == 0 { 70.0 } else { 0.0 }, 0.0);
+        episode.step(&action);
+        recorder.note(action, episode.world());
+    }
+    let recording = Recording::read(&recorder.finish(&episode)).unwrap();
+    assert_eq!(recording.beginning.task.source(), episode.task().source());
+    assert_eq!(recording.end().counters, *episode.progress().counters());
+    let again = recording.replay(&TERRAINS, |_| ()).unwrap();
+    assert_eq!(again.progress(), episode.progress());
+    // A recording that claims another score is not believed.
+    let other = Episode::new(&find_task("mine_iron_ore").unwrap(), 1, &TERRAINS);
+    let forged = Recorder::new(&other).finish(&episode);
+    let error = Recording::read(&forged).unwrap().replay(&TERRAINS, |_| ()).err().unwrap();
+    assert!(matches!(error, RecordingError::Differs { .. }), "{error}");
+}
+
+#[test]
+fn a_save_keeps_the_progress() {
+    let task = parse(
+        "text: Dig.\nreward_cfg: [{event: mine_block, objects: [dirt], max_reward_times: 9}]\n\
+         goal: {dig_and_fill: {depth: 2, fill: 1}}\ncustom_init_commands: ['/give @s iron_shovel']\n",
+    );
+    let mut episode = Episode::new(&task, 1, &TERRAINS).with_max_steps(77).stopping_when_done(true);
+    dig(&mut episode, 40);
+    let mut loaded = Episode::load(&episode.save(), &TERRAINS).unwrap();
+    assert_eq!((loaded.progress(), loaded.task()), (episode.progress(), episode.task()));
+    assert_eq!(loaded.max_steps(), 77);
+    for _ in 0..30 {
+        assert_eq!(episode.step(&press(&[Attack])), loaded.step(&press(&[Attack])));
+    }
+    assert_eq!((loaded.score(), loaded.world().hash()), (episode.score(), episode.world().hash()));
+}
+
+const GOOD: &str = "text: Do it.\nscene: {name: meadow}\nplaces:\n- outcrop: {of: stone, away: [4, 6]}\n\
+                    custom_init_commands:\n- /give @s stone 3\nreward_cfg:\n- event: mine_block\n  objects: [stone]\n\
+                    \x20 reward: 1.5\n  max_reward_times: 3\ngoal:\n  column: {of: stone, height: 3}\nmetrics: [steps]\n\
+                    max_steps: 700\ndifficulty: 2\nneeds: [dig]\ndefaults: [base, _self_]\nvideo: {any: [1, 2]}\n";
+
+#[test]
+fn a_file_may_have_keys_of_others() {
+    let task = parse(GOOD);
+    assert_eq!((task.max_steps(), task.payable(), task.difficulty()), (700, 14.5, Some(2)));
+    parse(&GOOD.replace("reward_cfg", "milestone_reward_cfg"));
+}
+
+#[test]
+fn a_wrong_file_is_refused_in_words_with_the_line() {
+    for (part, other, line, words) in [
+        ("text: Do it.\n", "", None, "text is missing"),
+        ("text: Do it.", "text: ''", Some(1), "text has 1 to 2000"),
+        ("text: Do it.", "text: [1]", Some(1), ""),
+        ("name: meadow", "name: moon", Some(2), "no scene \"moon\""),
+        ("name: meadow", "name: cave, start: hillside", Some(2), "only the meadow"),
+        ("outcrop:", "castle:", Some(4), "no place \"castle\"; there are block, "),
+        ("of: stone, away", "of: wool, away", Some(4), "no block \"wool\""),
+        ("[4, 6]", "[6, 4]", Some(4), "the smaller number first"),
+        ("[4, 6]", "[4, 600]", Some(4), ""),
+        ("[4, 6]}", "[4, 6], colour: red}", Some(4), "colour"),
+        ("/give @s stone 3", "/give @s shovel", Some(6), "no item \"shovel\""),
+        ("mine_block", "dance", Some(8), "no event \"dance\"; there are craft_item, "),
+        ("[stone]", "[wool]", Some(8), "no block \"wool\""),
+        ("[stone]", "['#colours']", Some(8), "no group \"#colours\""),
+        ("[stone]", "[bedrock]", Some(8), "bedrock cannot be mined"),
+        ("[stone]", "[]", Some(8), "needs objects"),
+        ("1.5", "-1", Some(8), "a reward is above 0"),
+        ("1.5", ".nan", Some(8), ""),
+        ("mine_block", "craft_item", Some(8), "stone cannot be crafted"),
+        ("mine_block", "kill_entity", None, "no creatures"),
+        ("max_reward_times: 3", "max_reward_times: 0", Some(8), "goes from 1 to 10000"),
+        ("column:", "columns:", Some(13), "no predicate \"columns\"; there are count_placed, "),
+        ("height: 3", "height: 0", Some(13), "height goes from 1 to 100"),
+        ("height: 3", "width: 3", Some(13), "width"),
+        ("metrics: [steps]", "metrics: [beauty]", Some(14), "beauty"),
+        ("max_steps: 700", "max_steps: 0", Some(15), "max_steps goes from 1"),
+        ("difficulty: 2", "difficulty: 4", Some(16), "difficulty goes from 1 to 3"),
+        ("needs: [dig]", "needs: [luck]", Some(17), "luck"),
+        ("text: Do it.", "text: &a Do it.", Some(1), "anchor"),
+        ("text: Do it.", "text: *a", Some(1), ""),
+        ("max_steps: 700", "max_steps: 700\nmax_steps: 800", Some(16), "max_steps"),
+        ("difficulty: 2", "difficulty: [", None, ""),
+        ("difficulty: 2", "---\na: 1", None, ""),
+    ] {
+        assert!(GOOD.contains(part), "{part}");
+        let error = WorldTask::parse("test", &GOOD.replacen(part, other, 1));
+        let error = error.map(drop).expect_err(other);
+        assert!(error.to_string().contains(words), "{other}: {error}");
+        if line.is_some()
+            && !matches!(error.problems[0].line, Some(found) if found.abs_diff(line.unwrap()) <= 1)
+        {
+            panic!("{other}: line {line:?}: {error}");
+        }
+    }
+    let long = format!("{GOOD}# {}", "x".repeat(70_000));
+    assert!(WorldTask::parse("test", &long).unwrap_err().to_string().contains("65536 bytes"));
+    let deep = format!("text: a\nother: {}", "[".repeat(3000));
+    assert!(WorldTask::parse("test", &deep).is_err());
+    let nothing = "text: Do nothing.\n";
+    assert!(WorldTask::parse("test", nothing).unwrap_err().to_string().contains("nothing is paid"));
+}
+
+#[test]
+fn a_file_of_others_loads_with_warnings() {
+    let text = "custom_init_commands:\n- /give @s minecraft:raw_beef 15\n- /give @s minecraft:coal 4\ntext: smelt beef\n\
+                defaults:\n- base\n- _self_\n";
+    let task = WorldTask::parse_leniently("tool_use/smelt_beef", text).unwrap();
+    let words: Vec<String> = task.warnings().iter().map(ToString::to_string).collect();
+    assert_eq!(words, ["line 2: there is no item \"minecraft:raw_beef\""]);
+    let mut episode = Episode::new(&Arc::new(task), 1, &TERRAINS);
+    assert_eq!(episode.world().held().unwrap().item.id(), "coal");
+    assert_eq!(episode.step(&Action::default()).reward, 0.0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn any_change_to_a_file_makes_a_task_or_an_error(
+        cuts in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..12_usize), 1..4),
+        file in any::<prop::sample::Index>(),
+    ) {
+        let files = shipped_files();
+        let mut text = files[file.index(files.len())].1.to_owned();
+        let parts = ["{", "}", "[", "*a", "&a ", ": ", "\n", "-", "999999999999", "\"", "~ ", "!!x "];
+        for (from, to, part) in cuts {
+            let (from, to) = (from.index(text.len() + 1), to.index(text.len() + 1));
+            let end = from.max(to).min(from.min(to) + 6);
+            if text.is_char_boundary(from.min(to)) && text.is_char_boundary(end) {
+                text.replace_range(from.min(to)..end, parts[part]);
+            }
+        }
+        if let Err(error) = WorldTask::parse_leniently("test", &text) {
+            prop_assert!(!error.problems.is_empty() && error.to_string().len() < 3000, "{}", error);
+        }
+    }
+}
