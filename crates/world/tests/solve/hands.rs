@@ -5,7 +5,6 @@ use world::item::{Footing, breaking, ticks_to_break, yields};
 
 use crate::compact::CompactKeys;
 use crate::look::FACES;
-use crate::path::{foothold, place_in};
 use crate::solver::{Solved, Solver};
 
 /// Blocks that do something when they are used. Something is put against them by one who sneaks.
@@ -88,19 +87,32 @@ impl Solver<'_> {
 
     /// Puts a block into a cell, against whichever neighbour the hand reaches.
     pub fn put_into(&mut self, id: &str, cell: Cell) -> Solved {
-        let volume = self.world().volume();
         let eyes = self.world().player().eyes();
-        let neighbours = FACES.into_iter().map(|out| (out.map(|part| -part), out));
-        let found = neighbours
-            .map(|(away, face)| ([0, 1, 2].map(|axis| cell[axis] + away[axis]), face))
-            .filter(|(against, _)| !volume.block(*against).kind().replaceable)
-            .find(|(against, face)| self.can_aim_from(eyes, *against, Some(*face)));
-        match found {
+        let mut supports = self.supports(cell).into_iter();
+        match supports.find(|(against, face)| self.can_aim_from(eyes, *against, Some(*face))) {
             Some((against, face)) => self.put(id, against, face),
             None => self.doing(format!("put {id} into {cell:?}"), |solver| {
                 solver.fail("no neighbour of it is in reach")
             }),
         }
+    }
+
+    /// Walks to where the hand reaches a neighbour of a cell, and puts a block into the cell.
+    pub fn go_and_put(&mut self, id: &str, cell: Cell) -> Solved {
+        let supports = self.supports(cell);
+        self.doing(format!("go to put {id} into {cell:?}"), |solver| {
+            solver.walk_to_reach(cell, |solver, place| {
+                supports.iter().any(|(against, face)| solver.could_aim(place, *against, Some(*face)))
+            })
+        })?;
+        self.put_into(id, cell)
+    }
+
+    /// The neighbours of a cell that something can be put against, with the faces that look into the cell.
+    fn supports(&self, cell: Cell) -> Vec<(Cell, [i32; 3])> {
+        let volume = self.world().volume();
+        let neighbours = FACES.into_iter().map(|face| ([0, 1, 2].map(|axis| cell[axis] - face[axis]), face));
+        neighbours.filter(|(against, _)| !volume.block(*against).kind().replaceable).collect()
     }
 
     fn is_used(&self, against: Cell) -> bool {
@@ -131,11 +143,5 @@ impl Solver<'_> {
     pub fn stand_in_the_middle(&mut self) -> Solved {
         let Some(cell) = self.standing_cell() else { return self.fail("nothing bears the player") };
         self.walk_to(cell)
-    }
-
-    /// Whether the player could stand in a cell.
-    pub fn can_stand(&self, cell: Cell) -> bool {
-        foothold(self.world().volume(), cell)
-            .is_some_and(|held| place_in(cell, held)[1] >= f64::from(cell[1]))
     }
 }

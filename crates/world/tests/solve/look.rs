@@ -7,6 +7,7 @@ use world::{Cell, Volume};
 
 use crate::compact::{CompactKeys, steps_of, sums, turns};
 use crate::solver::{Solved, Solver};
+use crate::walk::NEAR;
 
 /// The directions out of the faces of a block, the upper one first.
 pub const FACES: [[i32; 3]; 6] = [[0, 1, 0], [0, 0, -1], [0, 0, 1], [-1, 0, 0], [1, 0, 0], [0, -1, 0]];
@@ -69,7 +70,7 @@ impl Solver<'_> {
     fn find_aim(&self, cell: Cell, face: Option<[i32; 3]>) -> Option<[i32; 2]> {
         let player = self.world().player();
         let eyes = player.eyes();
-        let points = visible_points(self.world().volume(), eyes, cell, face);
+        let points: Vec<_> = visible_points(self.world().volume(), eyes, cell, face).collect();
         [HALF_BIN, 12, 4, 0].into_iter().find_map(|tolerance| {
             let met = points.iter().filter_map(|(point, met_face)| {
                 let sums = sums(self.away_from(angles_to(eyes, *point)), tolerance);
@@ -82,13 +83,14 @@ impl Solver<'_> {
         })
     }
 
-    /// Whether a cell's block could be aimed at by one who stands with the feet at a place.
-    pub fn could_aim(&self, feet: [f64; 3], cell: Cell, face: Option<[i32; 3]>) -> bool {
-        self.can_aim_from([feet[0], feet[1] + STANDING.1, feet[2]], cell, face)
+    /// Whether a cell's block could be aimed at by one who stands with the feet at a place, or as near to it as walks end.
+    pub fn could_aim(&self, [x, y, z]: [f64; 3], cell: Cell, face: Option<[i32; 3]>) -> bool {
+        let around = [[-NEAR, -NEAR], [-NEAR, NEAR], [NEAR, -NEAR], [NEAR, NEAR]];
+        around.iter().all(|[dx, dz]| self.can_aim_from([x + dx, y + STANDING.1, z + dz], cell, face))
     }
 
     pub fn can_aim_from(&self, eyes: [f64; 3], cell: Cell, face: Option<[i32; 3]>) -> bool {
-        !visible_points(self.world().volume(), eyes, cell, face).is_empty()
+        visible_points(self.world().volume(), eyes, cell, face).next().is_some()
     }
 }
 
@@ -102,20 +104,17 @@ fn visible_points(
     eyes: [f64; 3],
     cell: Cell,
     face: Option<[i32; 3]>,
-) -> Vec<([f64; 3], [i32; 3])> {
-    let faces = FACES.into_iter().filter(|out| face.is_none_or(|face| face == *out));
-    let is_near = |point: &[f64; 3]| distance(eyes, *point) < REACH - 0.02;
+) -> impl Iterator<Item = ([f64; 3], [i32; 3])> {
+    let is_met_at = move |point: [f64; 3], out: [i32; 3]| {
+        let length = distance(eyes, point).max(1e-9);
+        let way = [0, 1, 2].map(|axis| (point[axis] - eyes[axis]) / length);
+        length < REACH - 0.02
+            && aim(volume, eyes, way, REACH).is_some_and(|target| is_met(target, cell, Some(out)))
+    };
+    let faces = FACES.into_iter().filter(move |out| face.is_none_or(|face| face == *out));
     let points =
-        faces.flat_map(|out| points_on(volume, cell, out).into_iter().map(move |point| (point, out)));
-    let visible = points.filter(|(point, out)| {
-        is_near(point) && {
-            let way = [0, 1, 2].map(|axis| point[axis] - eyes[axis]);
-            let length = distance(eyes, *point).max(1e-9);
-            let target = aim(volume, eyes, way.map(|part| part / length), REACH);
-            target.is_some_and(|target| is_met(target, cell, Some(*out)))
-        }
-    });
-    visible.collect()
+        faces.flat_map(move |out| points_on(volume, cell, out).into_iter().map(move |point| (point, out)));
+    points.filter(move |(point, out)| is_met_at(*point, *out))
 }
 
 /// A grid of points on the faces of a block's boxes that look a way, those in the middle first.

@@ -9,7 +9,7 @@ use crate::solver::{Solved, Solver};
 use world::action::CAMERA_BINS;
 
 /// How far from the middle of its last cell a walk may end.
-const NEAR: f64 = 0.2;
+pub const NEAR: f64 = 0.2;
 
 /// How often a way is looked for anew before a walk fails.
 const ATTEMPTS: usize = 8;
@@ -37,21 +37,24 @@ impl Solver<'_> {
         })
     }
 
-    /// Walks to where the hand reaches a cell's block, at one of its faces if one is named, without standing in the cell
-    /// itself or where the face looks to.
+    /// Walks to where the hand reaches a cell's block, at one of its faces if one is named.
     pub fn approach(&mut self, cell: Cell, face: Option<[i32; 3]>) -> Solved {
-        let front = face.map(|face| [0, 1, 2].map(|axis| cell[axis] + face[axis]));
-        let is_taken = move |at: Cell| [Some(cell), front].contains(&Some(at));
-        let cost = move |from: Cell| least_cost(from, cell).saturating_sub(70);
+        let front = face.map_or(cell, |face| [0, 1, 2].map(|axis| cell[axis] + face[axis]));
         self.doing(format!("approach {cell:?} {face:?}"), |solver| {
-            solver.walk_where(cost, |solver, waypoint| {
-                let [x, y, z] = waypoint.cell;
-                let is_near = (0..3).all(|axis| waypoint.cell[axis].abs_diff(cell[axis]) <= 6);
-                is_near
-                    && ![[x, y, z], [x, y + 1, z]].into_iter().any(is_taken)
-                    && waypoint.passage != Passage::Swim
-                    && solver.could_aim(waypoint.place, cell, face)
-            })
+            solver.walk_to_reach(front, |solver, place| solver.could_aim(place, cell, face))
+        })
+    }
+
+    /// Walks to a place from which something about a cell can be reached, and where the body is neither in the cell nor
+    /// above it.
+    pub fn walk_to_reach(&mut self, cell: Cell, reaches: impl Fn(&Self, [f64; 3]) -> bool) -> Solved {
+        let cost = |from: Cell| least_cost(from, cell).saturating_sub(70);
+        self.walk_where(cost, |solver, waypoint| {
+            let [x, y, z] = waypoint.cell;
+            let is_near = (0..3).all(|axis| waypoint.cell[axis].abs_diff(cell[axis]) <= 6);
+            let is_aside = [x, z] != [cell[0], cell[2]] || !(y - 1..=y + 1).contains(&cell[1]);
+            let foothold = foothold(solver.world().volume(), waypoint.cell);
+            is_near && is_aside && foothold != Some(Foothold::Water) && reaches(solver, waypoint.place)
         })
     }
 
@@ -138,7 +141,7 @@ impl Solver<'_> {
 
     /// Whether a waypoint is behind the player.
     fn has_reached(&self, way: &[Waypoint], at: usize) -> bool {
-        let Waypoint { place, passage, cell } = way[at];
+        let Waypoint { cell, passage, place } = way[at];
         let [x, y, z] = self.position();
         let away = (x - place[0]).abs().max((z - place[2]).abs());
         let is_floating = foothold(self.world().volume(), cell) == Some(Foothold::Water);
