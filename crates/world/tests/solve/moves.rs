@@ -6,7 +6,6 @@ use world::block::{Facing, WorldBlock};
 use world::{Cell, Episode, Scene, Terrain, Terrains, Volume, World};
 
 use crate::compact::CompactKeys;
-use crate::demos::Demo;
 use crate::look::{FACES, angles_to, direction_of, distance};
 use crate::path::{Foothold, find_way, foothold, least_cost};
 use crate::solver::Solver;
@@ -297,23 +296,4 @@ fn blocks_of_all_scenes_are_approached_dug_and_put_back() {
         }
         println!("{scene}: {:.1} steps to go, dig and put", steps as f64 / 60.0);
     }
-}
-
-#[test]
-fn what_was_pressed_becomes_a_recording() {
-    let terrains = Terrains::default();
-    let mut episode = Episode::new(Scene::Meadow, 1, 600, &terrains);
-    let mut solver = Solver::new(&mut episode, 600);
-    solver.walk_near([150, 48, 120], 6.0).unwrap();
-    solver.pillar_up("oak_planks", 2).unwrap();
-    let pressed = solver.pressed;
-    let demo = Demo {
-        category: "motion",
-        name: "walk_and_pillar",
-        scene: Scene::Meadow,
-        seed: 1,
-        pressed: &pressed,
-    };
-    let bytes = demo.record(&terrains);
-    assert!(bytes.len() < 1500, "{}", bytes.len());
 }
