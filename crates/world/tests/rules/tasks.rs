@@ -18,7 +18,8 @@ fn parse(text: &str) -> Arc<WorldTask> {
 }
 
 fn begin(name: &str) -> Episode {
-    Episode::new(&find_task(name).unwrap(), 1, &TERRAINS)
+    let task = find_task(name).unwrap_or_else(|| panic!("there is no {name}"));
+    Episode::new(&task, 1, &TERRAINS)
 }
 
 /// Digs what lies before the feet.
