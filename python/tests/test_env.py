@@ -97,7 +97,8 @@ def test_keys_and_camera_do_what_they_say(make):
     *_, turned = env.step(np.array([0, 0, 0, 0, 0, 0, 0, 0, 4, 7, 10]))
     assert turned["yaw"] == pytest.approx((info["yaw"] + 10) % 360)
     assert turned["pitch"] == pytest.approx(1.61)
-    assert turned["inventory"][turned["slot"]] == "cobblestone"
+    assert turned["inventory"][turned["slot"]] == {"item": "cobblestone", "count": 64}
+    assert (len(turned["inventory"]), turned["screen"], turned["pointer"]) == (36, None, None)
 
 
 def test_the_three_action_spaces_say_the_same():

@@ -15,6 +15,8 @@ const ACCELERATION_S = 0.06;
 /** The longest distance that is moved before collisions are checked; shorter than a block, so that none is skipped. */
 const MAX_STEP = 0.4;
 const EPSILON = 1e-4;
+/** How far above a land one can fly. */
+const SKY = 48;
 
 /**
  * @typedef {object} World
@@ -36,25 +38,26 @@ export class Body {
 }
 
 /**
- * A world from a grid, on flat ground that extends beyond it.
- * @param {Grid} grid @param {BlockKinds} kinds
+ * A world from a grid, on flat ground that extends beyond it; or of a land, which ends with its grid.
+ * @param {Grid} grid @param {BlockKinds} kinds @param {boolean} [isLand]
  * @returns {World}
  */
-export function worldOf({ min, span, dims, cells }, kinds) {
+export function worldOf({ min, span, dims, cells }, kinds, isLand = false) {
   const pass = (/** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ z) => {
     const [column, row, line] = [x - min[0], y - min[1], z - min[2]];
     if (column < 0 || row < 0 || line < 0 || column >= span[0] || row >= span[1] || line >= span[2]) return -1;
     const block = cells[((row + 1) * dims[2] + line + 1) * dims[0] + column + 1];
     return block ? kinds.pass[block] : -1;
   };
-  const around = Math.max(span[0], span[2]) / 2 + 24;
+  const around = isLand ? -HALF_WIDTH : Math.max(span[0], span[2]) / 2 + 24;
+  const above = isLand ? SKY : around;
   return {
     solid: (x, y, z) => y < min[1] || (pass(x, y, z) >= 0 && pass(x, y, z) !== 2),
     wet: (x, y, z) => pass(x, y, z) === 2,
     floor: min[1],
     low: [min[0] - around, -Infinity, min[2] - around],
-    high: [min[0] + span[0] + around, min[1] + span[1] + around, min[2] + span[2] + around],
-    speedFactor: Math.max(1, Math.min(2.5, Math.max(...span) / 64)),
+    high: [min[0] + span[0] + around, min[1] + span[1] + above, min[2] + span[2] + around],
+    speedFactor: isLand ? 1 : Math.max(1, Math.min(2.5, Math.max(...span) / 64)),
   };
 }
 

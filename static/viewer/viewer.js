@@ -1,5 +1,5 @@
 /**
- * `<build-viewer src poster name summary angles pair quality>`: a build in 3D. What the server put inside stays visible
+ * `<build-viewer src poster name summary angles pair quality start>`: a build in 3D. What the server put inside stays visible
  * until the first frame, and for good without WebGL. Fires `viewer:ready` and `viewer:error`.
  */
 import { Camera } from "./camera.js";

@@ -1,5 +1,7 @@
 /**
- * Walking through a build at the height of a person, with ground, gravity and walls; or flying.
+ * Walking through a build at the height of a person, with ground, gravity and walls; or flying. A viewer's `start` makes it
+ * a walk through a land, which ends with its grid: x, y and z of the feet, and how many degrees to the left of the north
+ * the walker looks.
  * @typedef {import("./viewer.js").BuildViewer} BuildViewer
  * @typedef {import("./view.js").View} View
  */
@@ -46,6 +48,14 @@ export async function activate(element, button) {
   walks.set(element, new Walk(element, viewer, button, shown));
 }
 
+/** Where a walk through a land begins. @param {Element} element */
+function startIn(element) {
+  const start = element.getAttribute("start");
+  if (!start) return undefined;
+  const [x, y, z, degrees] = start.split(" ").map(Number);
+  return { at: [x, y, z], turn: (degrees * Math.PI) / 180 };
+}
+
 /** Has the interface of a `Camera`, in whose place the view uses it. */
 export class Walk {
   /** The time of the frame in which it last moved. */
@@ -84,11 +94,13 @@ export class Walk {
     this.element = element;
     this.view = view;
     this.button = button;
-    this.world = worldOf(shown, shown.kinds);
-    this.turn = element.camera.turn;
-    this.body.at = startPosition(this.world, shown, this.turn);
+    const start = startIn(element);
+    this.isLand = start !== undefined;
+    this.world = worldOf(shown, shown.kinds, this.isLand);
+    this.turn = start?.turn ?? element.camera.turn;
+    this.body.at = start?.at ?? startPosition(this.world, shown, this.turn);
     // Looks at the lower half of a high build.
-    this.tilt = Math.atan((EYE_HEIGHT - 0.4 * shown.span[1]) / Math.hypot(shown.span[0], shown.span[2]));
+    if (!start) this.tilt = Math.atan((EYE_HEIGHT - 0.4 * shown.span[1]) / Math.hypot(shown.span[0], shown.span[2]));
     this.#description = element.querySelector(":scope > p.said[id]");
     this.#outsideHelp = this.#description?.textContent ?? "";
     this.#listen();
@@ -96,7 +108,7 @@ export class Walk {
     getScene(element).setSolid(true);
     view.camera = /** @type {import("./camera.js").Camera} */ (/** @type {unknown} */ (this));
     view.canvas.focus({ preventScroll: true });
-    announce(element, `You are in front of the build. ${KEY_HELP}`);
+    announce(element, `${start ? "You are on foot." : "You are in front of the build."} ${KEY_HELP}`);
   }
 
   get moving() {
@@ -344,7 +356,7 @@ export class Walk {
 
   /** Walks on among these blocks; raises the walker where a block now stands in the same place. @param {Grid & { kinds: BlockKinds }} shown */
   #replaceWorld(shown) {
-    this.world = worldOf(shown, shown.kinds);
+    this.world = worldOf(shown, shown.kinds, this.isLand);
     while (overlapsBlock(this.world, this.body.at)) this.body.at[1] = Math.floor(this.body.at[1]) + 1;
     this.body.grounded = false;
     this.#wake();

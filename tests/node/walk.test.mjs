@@ -115,3 +115,16 @@ test("nobody gets into a block, out of the world, or anywhere by great speed or 
     }
   }
 });
+
+test("a land is walked at the usual pace, and ends with its grid", () => {
+  const grid = randomGrid(() => 0, [200, 4, 200], [0]);
+  grid.min = [10, 0, 20];
+  const land = worldOf(grid, kinds, true);
+  const body = go(standing([205.5, 0, 25]), AHEAD, 0.5, land);
+  assert.ok(body.at[0] > 207 && body.at[0] < 208.2, String(body.at[0]));
+  go(body, AHEAD, 2, land);
+  near(body.at[0], 209.7, 0.001);
+  go(body, { along: [0, -1], up: 0 }, 4, land);
+  near(body.at[2], 20.3, 0.001);
+  near(body.at[1], 0, 0.001);
+});

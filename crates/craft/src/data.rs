@@ -1,6 +1,7 @@
 //! How the files in `data/` are read. They are part of the program, so a mistake in them is a mistake of ours: it panics,
 //! and tests touch every line.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::sync::LazyLock;
@@ -18,8 +19,8 @@ pub(crate) struct ExtraFacts {
     pub smelting: BTreeMap<String, (String, u16)>,
     pub smithing: BTreeMap<String, String>,
     pub stonecutting: BTreeMap<String, Vec<String>>,
-    /// Tag and name.
-    pub potions: BTreeMap<String, (String, String)>,
+    /// Tag, name, and ticks.
+    pub potions: BTreeMap<String, (String, String, u32)>,
     /// From `bottle + ingredient`.
     pub brewing: BTreeMap<String, String>,
     pub remainder: BTreeMap<String, String>,
@@ -54,9 +55,9 @@ pub(crate) fn item(id: &str) -> ItemId {
 }
 
 /// `oak_planks`, `coal|charcoal`, or `#planks`: items that serve equally.
-pub(crate) fn alternatives(text: &str) -> Vec<ItemId> {
+pub(crate) fn alternatives(text: &str) -> Cow<'static, [ItemId]> {
     match text.strip_prefix('#') {
-        Some(name) => group(name).unwrap_or_else(|| broken(text)).to_vec(),
+        Some(name) => Cow::Borrowed(group(name).unwrap_or_else(|| broken(text))),
         None => text.split('|').map(item).collect(),
     }
 }

@@ -52,13 +52,16 @@ struct DropRules {
 
 fn all_rules() -> &'static BTreeMap<&'static str, DropRules> {
     static RULES: LazyLock<BTreeMap<&'static str, DropRules>> = LazyLock::new(|| {
+        let usual = DropLines::new(&extra().drops);
+        let full = DropLines::new(&extra().full_drops);
+        let sheared = DropLines::new(&extra().sheared_drops);
         rows(include_str!("../data/blocks.tsv"))
             .map(|[block]| {
                 let itself = || ItemId::of(block).map(always).into_iter().collect();
                 let rules = DropRules {
-                    usual: found(&extra().drops, block).unwrap_or_else(itself),
-                    full: found(&extra().full_drops, block),
-                    sheared: found(&extra().sheared_drops, block),
+                    usual: usual.find(block).unwrap_or_else(itself),
+                    full: full.find(block),
+                    sheared: sheared.find(block),
                 };
                 (block, rules)
             })
@@ -71,14 +74,28 @@ fn always(item: ItemId) -> Drop {
     Drop { item, count: 1..=1, one_in: 1, instead: false }
 }
 
-/// The block's own line, or the one with a star that matches it.
-fn found(lines: &'static BTreeMap<String, Vec<String>>, block: &str) -> Option<Vec<Drop>> {
-    let parsed = |drops: &[String], star| drops.iter().map(|text| parse(text, star)).collect();
-    if let Some(drops) = lines.get(block) {
-        return Some(parsed(drops, ""));
+/// Lines about single blocks, and those with a star.
+struct DropLines {
+    all: &'static BTreeMap<String, Vec<String>>,
+    starred: Vec<(&'static str, &'static [String])>,
+}
+
+impl DropLines {
+    fn new(all: &'static BTreeMap<String, Vec<String>>) -> Self {
+        let starred = all.iter().filter(|(block, _)| block.contains('*'));
+        Self { all, starred: starred.map(|(block, drops)| (block.as_str(), drops.as_slice())).collect() }
     }
-    let (star, drops) = lines.iter().find_map(|(pattern, drops)| Some((starred(pattern, block)?, drops)))?;
-    Some(parsed(drops, star))
+
+    /// What the block's own line says, or else the one with a star that matches it.
+    fn find(&self, block: &str) -> Option<Vec<Drop>> {
+        let (star, drops) = match self.all.get(block) {
+            Some(drops) => ("", drops.as_slice()),
+            None => {
+                self.starred.iter().find_map(|(pattern, drops)| Some((starred(pattern, block)?, *drops)))?
+            }
+        };
+        Some(drops.iter().map(|text| parse(text, star)).collect())
+    }
 }
 
 /// Reads `or flint 1-2 1 in 10`, of which only the item must be there.

@@ -60,7 +60,7 @@ fn items() -> &'static [ItemFacts] {
                 tool: Tool::of(id),
                 potion: None,
             });
-        let potions = extra().potions.iter().map(|(id, (tag, name))| ItemFacts {
+        let potions = extra().potions.iter().map(|(id, (tag, name, _))| ItemFacts {
             id,
             name,
             stack_size: 1,
@@ -141,6 +141,12 @@ impl ItemId {
         self.facts().potion
     }
 
+    /// For how many ticks its effect lasts on who drinks it. None if it is no potion, has no effect, or acts at once.
+    pub fn effect_ticks(self) -> Option<u32> {
+        let (_, _, ticks) = extra().potions.get(self.id())?;
+        (*ticks > 0).then_some(*ticks)
+    }
+
     /// Its name for people, in English.
     pub fn name(self) -> &'static str {
         self.facts().name
@@ -196,7 +202,7 @@ fn fuels() -> BTreeMap<ItemId, u32> {
         } else {
             alternatives(key)
         };
-        fuels.extend(burning.into_iter().map(|item| (item, ticks)));
+        fuels.extend(burning.iter().map(|&item| (item, ticks)));
     }
     fuels.retain(|_, ticks| *ticks > 0);
     fuels

@@ -29,7 +29,13 @@
 //! In the game all potions are one item, `potion`, and a tag tells them apart. Here each kind is an item of its own, such as
 //! `water_bottle`, `awkward_potion` or `fire_resistance_potion`, so that a stack needs no tag and a recipe names what it
 //! means. [`ItemId::game_id`] and [`ItemId::potion`] lead to the game's words, [`ItemId::of_potion`] back. The item `potion`
-//! is a potion without a tag, which cannot be made. What is thrown, lasts longer or is stronger is left out.
+//! is a potion without a tag, which cannot be made.
+//!
+//! # What is left out
+//!
+//! Potions that are thrown, last longer or are stronger; recipes whose result depends on more than ids (dyed leather and
+//! shulker boxes, fireworks, suspicious stew, maps, patterns of banners, tipped arrows, two worn tools that make one); what
+//! enchantments change; which tool a block wants, since that belongs to the block; and what creatures drop.
 //!
 //! # Data
 //!
@@ -47,5 +53,8 @@ mod tool;
 pub use drops::{Drop, block_drops, is_block};
 pub use item::{Food, ItemId, ItemStack, group, groups};
 pub use recipe::{Ingredient, Recipe, find_recipe, recipes, recipes_for};
-pub use stations::{Smelting, brewing, smelting, smithing, stonecutting};
+pub use stations::{
+    BREWING_TICKS, BREWS_PER_BLAZE_POWDER, SMELTING_TICKS, Smelting, brewing, smelting, smithing,
+    stonecutting,
+};
 pub use tool::{Tool, ToolKind, ToolMaterial};

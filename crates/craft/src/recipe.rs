@@ -1,6 +1,6 @@
 //! What is made in a crafting grid.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use crate::data::{alternatives, broken, item, number, rows};
@@ -8,7 +8,7 @@ use crate::item::{ItemId, ItemStack};
 
 /// What has to lie in a cell: any one of these items, in the order of their ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ingredient(Vec<ItemId>);
+pub struct Ingredient(Cow<'static, [ItemId]>);
 
 /// One way to make something in a crafting grid.
 #[derive(Debug)]
@@ -150,40 +150,60 @@ fn parse(shape: &str) -> (Vec<Option<Ingredient>>, usize) {
 
 /// The recipe that a grid holds, whose cells are given row by row. A shape may lie anywhere in it and may be mirrored;
 /// without a shape, any order does.
+///
+/// Making it takes one item from every cell that is not empty; [`ItemId::remainder`] says what is put there instead.
 pub fn find_recipe(grid: &[Option<ItemId>], width: usize) -> Option<&'static Recipe> {
     let shape = GridShape::of(grid, width)?;
     // The lookup by one item in the grid leaves a handful to compare.
     let first = shape.cells.iter().copied().flatten().next()?;
-    by_ingredient().get(&first)?.iter().map(|&at| &recipes()[at]).find(|recipe| recipe.matches(&shape))
+    by_ingredient().of(first).iter().copied().find(|recipe| recipe.matches(&shape))
 }
 
 /// The recipes that make an item, in the order of their ids.
 pub fn recipes_for(item: ItemId) -> impl Iterator<Item = &'static Recipe> {
-    static BY_RESULT: LazyLock<BTreeMap<ItemId, Vec<usize>>> = LazyLock::new(|| {
-        let mut places = BTreeMap::<ItemId, Vec<usize>>::new();
-        for (at, recipe) in recipes().iter().enumerate() {
-            places.entry(recipe.result.item).or_default().push(at);
+    static BY_RESULT: LazyLock<RecipeIndex> = LazyLock::new(|| {
+        let mut index = RecipeIndex::new();
+        for recipe in recipes() {
+            index.add(recipe.result.item, recipe);
         }
-        places
+        index
     });
-    BY_RESULT.get(&item).into_iter().flatten().map(|&at| &recipes()[at])
+    BY_RESULT.of(item).iter().copied()
 }
 
 /// For each item, the recipes that can use it.
-fn by_ingredient() -> &'static BTreeMap<ItemId, Vec<usize>> {
-    static BY_INGREDIENT: LazyLock<BTreeMap<ItemId, Vec<usize>>> = LazyLock::new(|| {
-        let mut places = BTreeMap::<ItemId, Vec<usize>>::new();
-        for (at, recipe) in recipes().iter().enumerate() {
+fn by_ingredient() -> &'static RecipeIndex {
+    static BY_INGREDIENT: LazyLock<RecipeIndex> = LazyLock::new(|| {
+        let mut index = RecipeIndex::new();
+        for recipe in recipes() {
             for &item in recipe.cells.iter().flatten().flat_map(Ingredient::alternatives) {
-                let places = places.entry(item).or_default();
-                if places.last() != Some(&at) {
-                    places.push(at);
-                }
+                index.add(item, recipe);
             }
         }
-        places
+        index
     });
     &BY_INGREDIENT
+}
+
+/// Some recipes of each item, in the order of their ids.
+struct RecipeIndex(Vec<Vec<&'static Recipe>>);
+
+impl RecipeIndex {
+    fn new() -> Self {
+        Self(vec![Vec::new(); ItemId::all().count()])
+    }
+
+    fn of(&self, item: ItemId) -> &[&'static Recipe] {
+        &self.0[item.index()]
+    }
+
+    /// Recipes are added in their order, so one that is there already is the last.
+    fn add(&mut self, item: ItemId, recipe: &'static Recipe) {
+        let recipes = &mut self.0[item.index()];
+        if recipes.last().is_none_or(|last| last.id != recipe.id) {
+            recipes.push(recipe);
+        }
+    }
 }
 
 /// What lies in a grid, without the empty rows and columns around it.

@@ -6,6 +6,13 @@ use std::sync::LazyLock;
 use crate::data::{alternatives, broken, extra, item, number};
 use crate::item::{ItemId, ItemStack};
 
+/// How long a furnace takes over an item.
+pub const SMELTING_TICKS: u32 = 200;
+/// How long a brewing stand takes over its bottles.
+pub const BREWING_TICKS: u32 = 400;
+/// How often a brewing stand brews on one blaze powder.
+pub const BREWS_PER_BLAZE_POWDER: u8 = 20;
+
 /// What a furnace makes of one item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Smelting {
@@ -14,13 +21,13 @@ pub struct Smelting {
     pub experience: u16,
 }
 
-/// What a furnace makes of an item in 200 ticks.
+/// What a furnace makes of an item in [`SMELTING_TICKS`].
 pub fn smelting(input: ItemId) -> Option<Smelting> {
     static SMELTING: LazyLock<BTreeMap<ItemId, Smelting>> = LazyLock::new(|| {
         let mut table = BTreeMap::new();
         for (inputs, (result, experience)) in &extra().smelting {
             let made = Smelting { result: item(result), experience: *experience };
-            table.extend(alternatives(inputs).into_iter().map(|input| (input, made)));
+            table.extend(alternatives(inputs).iter().map(|&input| (input, made)));
         }
         table
     });
@@ -44,8 +51,8 @@ pub fn stonecutting(input: ItemId) -> &'static [ItemStack] {
     STONECUTTING.get(&input).map_or(&[], Vec::as_slice)
 }
 
-/// What a bottle becomes in a brewing stand with an ingredient on top, in 400 ticks. One ingredient serves up to three
-/// bottles, and one blaze powder 20 brews.
+/// What a bottle becomes in a brewing stand with an ingredient on top, in [`BREWING_TICKS`]. One ingredient serves up to
+/// three bottles.
 pub fn brewing(bottle: ItemId, ingredient: ItemId) -> Option<ItemId> {
     static BREWING: LazyLock<BTreeMap<(ItemId, ItemId), ItemId>> = LazyLock::new(|| {
         let inputs = |key: &str| {

@@ -60,6 +60,17 @@ impl Grid {
         Self { size, cells: vec![AIR; size.volume()] }
     }
 
+    /// A grid with what `number` says of each cell, given as x, y and z. A number that no block has becomes air.
+    pub fn from_fn(size: GridSize, mut number: impl FnMut([usize; 3]) -> u8) -> Self {
+        let edge = size.get();
+        let is_block: [bool; 256] = std::array::from_fn(|number| Block::by_number(number as u8).is_some());
+        let cells = (0..size.volume()).map(|index| {
+            let number = number([index % edge, index / (edge * edge), index / edge % edge]);
+            if is_block[usize::from(number)] { number } else { AIR }
+        });
+        Self { size, cells: cells.collect() }
+    }
+
     pub fn size(&self) -> GridSize {
         self.size
     }

@@ -156,6 +156,12 @@ impl Action {
     }
 
     #[must_use]
+    pub fn release(mut self, button: Button) -> Self {
+        self.buttons &= !button.bit();
+        self
+    }
+
+    #[must_use]
     pub fn choose(mut self, slot: u8) -> Self {
         self.hotbar = if (1..=9).contains(&slot) { slot } else { 0 };
         self
@@ -167,6 +173,11 @@ impl Action {
         // Not a number turns nothing.
         self.turn = [pitch, yaw].map(|part| (part.clamp(-180.0, 180.0) * 100.0).round() as i16);
         self
+    }
+
+    /// Its turn without its buttons.
+    pub(crate) fn only_turn(self) -> Self {
+        Self { turn: self.turn, ..Self::default() }
     }
 
     pub fn to_bytes(self) -> [u8; Self::BYTES] {

@@ -1,6 +1,6 @@
 //! What a look meets.
 
-use crate::block::{Shape, WorldBlock};
+use crate::block::{BoxEdges, form_at};
 use crate::volume::{Cell, Volume, contains};
 
 /// How far hands reach to blocks.
@@ -30,7 +30,7 @@ pub fn aim(volume: &Volume, from: [f64; 3], direction: [f64; 3], reach: f64) -> 
     let mut face = [0, 0, 0];
     while entered <= reach {
         if contains(cell)
-            && let Some((distance, own_face)) = meets(volume.block(cell), cell, from, direction)
+            && let Some((distance, own_face)) = meets(volume, cell, from, direction)
             && distance <= reach
         {
             let point = [0, 1, 2].map(|axis| from[axis] + direction[axis] * distance);
@@ -53,17 +53,14 @@ pub fn aim(volume: &Volume, from: [f64; 3], direction: [f64; 3], reach: f64) -> 
     None
 }
 
-/// The outline of a plant, in sixteenths.
-const PLANT: [u8; 6] = [2, 0, 2, 14, 13, 14];
-
 /// Where a ray meets a block, and at which face.
 fn meets(
-    block: WorldBlock,
+    volume: &Volume,
     cell: Cell,
     from: [f64; 3],
     direction: [f64; 3],
 ) -> Option<(f64, Option<[i32; 3]>)> {
-    let enter = |edges: [u8; 6]| {
+    let enter = |edges: BoxEdges| {
         let (mut near, mut far, mut face) = (0.0_f64, f64::INFINITY, None);
         for axis in 0..3 {
             let at = |index: usize| f64::from(cell[axis]) + f64::from(edges[index]) / 16.0 - from[axis];
@@ -85,13 +82,10 @@ fn meets(
         }
         (near <= far).then_some((near, face))
     };
-    match &block.state().shape {
-        Shape::None | Shape::Liquid => None,
-        Shape::Cube => enter([0, 0, 0, 16, 16, 16]),
-        Shape::Cross => enter(PLANT),
-        Shape::Boxes(boxes) => {
-            let met = boxes.iter().filter_map(|edges| enter(*edges));
-            met.min_by(|one, other| one.0.total_cmp(&other.0))
-        }
+    let block = volume.block(cell);
+    if block.is_air() {
+        return None;
     }
+    let met = form_at(volume, cell, block).outline.iter().filter_map(|edges| enter(*edges));
+    met.min_by(|one, other| one.0.total_cmp(&other.0))
 }

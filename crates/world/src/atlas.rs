@@ -2,18 +2,22 @@
 //!
 //! A block that the palette of builds has looks as it does there; the others have recipes in `data/blocks.toml`.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use voxel::textures::{Textures, Tile};
-use voxel::{Block as PaletteBlock, Palette};
 
-use crate::block::{Axis, Look, Shape, table};
+use crate::block::{Axis, FaceRecipes, Facing, Look, Shape, WorldBlock, table};
+use crate::grid::palette_number;
 
 /// How many sizes of each tile there are: 16, 8, 4 and 2 texels.
 pub(crate) const LEVELS: usize = 4;
 
+/// How many texels a tile has in all sizes.
+pub(crate) const TEXELS: usize = 256 + 64 + 16 + 4;
+
 /// The texels of a tile in all sizes, one size after the other: red, green, blue and alpha.
-pub(crate) type Texels = [[u8; 4]; 256 + 64 + 16 + 4];
+pub(crate) type Texels = [[u8; 4]; TEXELS];
 
 /// Where a size begins.
 pub(crate) const STARTS: [usize; LEVELS] = [0, 256, 320, 336];
@@ -32,12 +36,24 @@ pub(crate) struct FaceTiles {
 pub(crate) struct Drawn {
     /// The faces to -x, +x, -y, +y, -z and +z.
     pub faces: [FaceTiles; 6],
+    /// What stands between its boxes, from corner to corner, and from which height on.
+    pub cross: Option<(FaceTiles, f32)>,
     pub shape: Shape,
     pub look: Look,
     /// States of the same kind look like one thing.
     pub kind: u16,
     /// How bright it shines.
     pub light: u8,
+}
+
+/// The tiles of a block or of some of its states, by name.
+#[derive(Clone, Copy, Debug, Default)]
+struct KindTiles {
+    top: FaceTiles,
+    side: FaceTiles,
+    bottom: FaceTiles,
+    front: Option<FaceTiles>,
+    cross: Option<FaceTiles>,
 }
 
 /// All tiles, and how each state is drawn, by its number.
@@ -56,56 +72,119 @@ impl Atlas {
     fn paint() -> Self {
         let mut atlas = Self { tiles: vec![[[0; 4]; 340]], states: Vec::new() };
         let table = table();
-        let mut by_kind: Vec<[FaceTiles; 3]> = Vec::new();
+        let mut by_kind: Vec<KindTiles> = Vec::new();
         for (kind, look) in table.kinds.iter().zip(&table.looks) {
-            let like = look.like.and_then(|id| table.kinds.iter().position(|other| other.id == id));
-            let known = like.and_then(|index| by_kind.get(index).copied());
-            let painted = known.unwrap_or_else(|| atlas.paint_kind(kind.id, look));
-            by_kind.push(painted);
-        }
-        for state in &table.states {
-            let [top, side, bottom] = by_kind[state.kind];
-            let lying = FaceTiles { turned: true, ..side };
-            let faces = match state.axis {
-                Axis::X => [bottom, top, lying, lying, lying, lying],
-                Axis::Z => [lying, lying, side, side, bottom, top],
-                Axis::Y => [side, side, bottom, top, side, side],
-            };
-            atlas.states.push(Drawn {
-                faces,
-                shape: state.shape.clone(),
-                look: table.kinds[state.kind].look,
-                kind: state.kind as u16,
-                light: state.light,
-            });
+            let own = atlas.paint_faces(kind.id, &look.faces, &by_kind, None);
+            by_kind.push(own);
+            let of_states: Vec<KindTiles> = look
+                .states
+                .iter()
+                .enumerate()
+                .map(|(number, (_, faces))| {
+                    atlas.paint_faces(&format!("{} {number}", kind.id), faces, &by_kind, Some(own))
+                })
+                .collect();
+            // Tiles that turn with the block are painted for each direction.
+            let mut turned = BTreeMap::new();
+            let first = usize::from(kind.first);
+            for (number, state) in table.states.iter().enumerate().skip(first) {
+                if state.kind + 1 != by_kind.len() {
+                    break;
+                }
+                let block = WorldBlock(number as u16);
+                let applies =
+                    |is: &BTreeMap<String, String>| is.iter().all(|(name, value)| block.is(name, value));
+                let place = look.states.iter().position(|(is, _)| applies(is));
+                let mut tiles = place.map_or(own, |place| of_states[place]);
+                if let (true, Some(facing)) = (look.turns, state.facing) {
+                    let key = (tiles.top.first, tiles.bottom.first, facing.face());
+                    (tiles.top, tiles.bottom) = *turned.entry(key).or_insert_with(|| {
+                        (atlas.turned(tiles.top, facing, false), atlas.turned(tiles.bottom, facing, true))
+                    });
+                }
+                atlas.states.push(drawn(block, tiles, look.cross_from));
+            }
         }
         atlas
     }
 
-    /// Top, side and bottom of a kind of block.
-    fn paint_kind(&mut self, id: &str, look: &crate::block::BlockLook) -> [FaceTiles; 3] {
-        if id == "air" {
-            return [FaceTiles::default(); 3];
-        }
-        if let Some(colour) = look.ore {
+    /// The tiles of a block, or of some of its states: what these have not is as it is `otherwise`.
+    fn paint_faces(
+        &mut self,
+        id: &str,
+        look: &FaceRecipes,
+        by_kind: &[KindTiles],
+        otherwise: Option<KindTiles>,
+    ) -> KindTiles {
+        let known = |id: &str| table().kind(id).and_then(|kind| by_kind.get(kind)).copied();
+        let cross_like =
+            look.cross_like.as_deref().and_then(known).map(|tiles| tiles.cross.unwrap_or(tiles.top));
+        let paint = |recipe: &[voxel::textures::Layer], face: &str| {
+            (!recipe.is_empty()).then(|| Tile::paint(recipe, &format!("{id} {face}"), 0))
+        };
+        let [top, side, bottom] = [(&look.top, "top"), (&look.side, "side"), (&look.bottom, "bottom")]
+            .map(|(r, face)| paint(r, face));
+        let front = paint(&look.front, "front").map(|tile| self.add(&[tile]));
+        let cross = paint(&look.cross, "cross").map(|tile| self.add(&[tile])).or(cross_like);
+        let like = look.like.as_deref().and_then(known);
+        let mut tiles = if let Some(tiles) = like.or(otherwise) {
+            let or = |tile: Option<Tile>, known: FaceTiles, atlas: &mut Self| {
+                tile.map_or(known, |tile| atlas.add(&[tile]))
+            };
+            KindTiles {
+                top: or(top, tiles.top, self),
+                side: or(side, tiles.side, self),
+                bottom: or(bottom, tiles.bottom, self),
+                ..tiles
+            }
+        } else if let Some(colour) = &look.ore {
             let stone = palette_faces("stone").map(|faces| faces[1][0].clone());
             let face = self.add(&[ore(stone.unwrap_or(Tile([[128, 128, 128, 255]; 256])), colour, id)]);
-            return [face; 3];
+            KindTiles { top: face, side: face, bottom: face, ..KindTiles::default() }
+        } else if let Some(any) = top.clone().or_else(|| side.clone()).or_else(|| bottom.clone()) {
+            let top = top.unwrap_or(any);
+            let side = side.map(|tile| self.add(&[tile]));
+            let bottom = bottom.map(|tile| self.add(&[tile]));
+            let top = self.add(&[top]);
+            KindTiles {
+                top,
+                side: side.unwrap_or(top),
+                bottom: bottom.unwrap_or(top),
+                ..KindTiles::default()
+            }
+        } else {
+            let [top, side, bottom] = palette_faces(id).unwrap_or_default().map(|tiles| self.add(&tiles));
+            KindTiles { top, side, bottom, ..KindTiles::default() }
+        };
+        tiles.front = front.or(tiles.front);
+        tiles.cross = cross.or(tiles.cross);
+        tiles
+    }
+
+    /// Tiles as they lie on top or at the bottom of a block that faces somewhere, from how they lie if it faces north.
+    fn turned(&mut self, tiles: FaceTiles, facing: Facing, is_bottom: bool) -> FaceTiles {
+        let first = self.tiles.len() as u16;
+        for variant in 0..tiles.variants {
+            let from = &self.tiles[usize::from(tiles.first + variant)];
+            let mut to = *from;
+            for level in 0..LEVELS {
+                let edge = 16 >> level;
+                for y in 0..edge {
+                    for x in 0..edge {
+                        let last = edge - 1;
+                        let (u, v) = match (facing, is_bottom) {
+                            (Facing::North, _) => (x, y),
+                            (Facing::South, _) => (last - x, last - y),
+                            (Facing::West, false) | (Facing::East, true) => (last - y, x),
+                            (Facing::East, false) | (Facing::West, true) => (y, last - x),
+                        };
+                        to[STARTS[level] + y * edge + x] = from[STARTS[level] + v * edge + u];
+                    }
+                }
+            }
+            self.tiles.push(to);
         }
-        let own = [&look.top, &look.side, &look.bottom];
-        if own.iter().all(|recipe| recipe.is_empty()) {
-            let faces = palette_faces(id).unwrap_or_default();
-            return faces.map(|tiles| self.add(&tiles));
-        }
-        let paint =
-            |recipe: &[voxel::textures::Layer], face: &str| Tile::paint(recipe, &format!("{id} {face}"), 0);
-        let any = own.into_iter().find(|recipe| !recipe.is_empty()).map_or(&[][..], |recipe| &recipe[..]);
-        let or_any =
-            |recipe: &'_ Vec<_>, name: &str| paint(if recipe.is_empty() { any } else { recipe }, name);
-        let top = or_any(&look.top, "top");
-        let side = if look.side.is_empty() { top.clone() } else { paint(&look.side, "side") };
-        let bottom = if look.bottom.is_empty() { top.clone() } else { paint(&look.bottom, "bottom") };
-        [top, side, bottom].map(|tile| self.add(&[tile]))
+        FaceTiles { first, ..tiles }
     }
 
     fn add(&mut self, tiles: &[Tile]) -> FaceTiles {
@@ -118,15 +197,38 @@ impl Atlas {
     }
 }
 
+fn drawn(block: WorldBlock, tiles: KindTiles, cross_from: u8) -> Drawn {
+    let state = block.state();
+    let KindTiles { top, side, bottom, front, cross } = tiles;
+    let lying = FaceTiles { turned: true, ..side };
+    let mut faces = match state.axis {
+        Axis::X => [bottom, top, lying, lying, lying, lying],
+        Axis::Z => [lying, lying, side, side, bottom, top],
+        Axis::Y => [side, side, bottom, top, side, side],
+    };
+    if let Some(front) = front {
+        let face = match block.property("facing") {
+            Some("up") => 3,
+            Some("down") => 2,
+            // What faces nowhere has all its sides alike but one.
+            _ => state.facing.map_or(5, Facing::face),
+        };
+        faces[face] = front;
+    }
+    Drawn {
+        faces,
+        cross: cross.map(|cross| (cross, f32::from(cross_from) / 16.0)),
+        shape: state.shape.clone(),
+        look: block.kind().look,
+        kind: state.kind as u16,
+        light: state.light,
+    }
+}
+
 /// The tiles of top, side and bottom that the palette of builds has for a block.
 fn palette_faces(id: &str) -> Option<[Vec<Tile>; 3]> {
-    let is_it = |block: &PaletteBlock| {
-        let name = block.minecraft();
-        name.strip_prefix("minecraft:").and_then(|name| name.split('[').next()) == Some(id)
-    };
-    let number = Palette::Advanced.blocks().iter().position(is_it)? + 1;
     let textures = Textures::get();
-    let faces = textures.faces(u8::try_from(number).ok()?)?;
+    let faces = textures.faces(palette_number(id)?)?;
     Some(faces.map(|face| {
         let first = usize::from(face.first);
         textures.tiles()[first..first + usize::from(face.variants)].to_vec()

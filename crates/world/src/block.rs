@@ -4,12 +4,20 @@
 //! when it is first needed and never changes. Numbers are the same on every machine, but not between versions of the
 //! engine, so files have ids.
 
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
+mod form;
+mod join;
+mod property;
+mod table;
+mod text;
 
 pub use craft::ToolKind;
 use serde::Deserialize;
-use voxel::textures::Layer;
+
+pub(crate) use self::form::{BlockForm, BoxEdges, CUBE};
+pub(crate) use self::join::form_at;
+pub(crate) use self::property::BlockProperty;
+pub(crate) use self::table::{FaceRecipes, table};
+pub use self::text::BlockTextError;
 
 /// The state of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,7 +48,9 @@ pub enum Shape {
     Liquid,
     /// Two planes from corner to corner.
     Cross,
-    Boxes(Vec<[u8; 6]>),
+    Boxes(Vec<BoxEdges>),
+    /// Boxes that depend on what stands around.
+    Joined,
 }
 
 /// How light goes through its texels.
@@ -52,6 +62,59 @@ pub enum Look {
     /// Texels are there or not.
     Cutout,
     Translucent,
+}
+
+/// What a block needs to stay where it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockSupport {
+    #[default]
+    Nothing,
+    /// Anything below it.
+    Below,
+    /// A whole face below it.
+    Floor,
+    /// The middle of a face below it.
+    Post,
+    /// A whole face behind it.
+    Wall,
+    /// The middle of a face below it, or above it if it hangs.
+    Lantern,
+    /// Earth below it.
+    Soil,
+    /// Sand, clay or earth below it.
+    Desert,
+    Farmland,
+    SoulSand,
+    /// Earth or sand beside water below it, or more of itself.
+    Cane,
+    /// Sand below it, or more of itself, and nothing beside it.
+    Cactus,
+    Water,
+}
+
+/// Which way a block is turned when it is put somewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Turned {
+    /// Its front looks at whoever puts it.
+    #[default]
+    Back,
+    /// It faces where they look.
+    Ahead,
+    /// To the right of where they look.
+    Right,
+    /// Away from the block that it is put against.
+    Outward,
+}
+
+/// How a block's boxes depend on the blocks around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Joint {
+    Fence,
+    Pane,
+    Wall,
+    Stairs,
 }
 
 /// A kind of block, whose states differ only in their properties.
@@ -69,6 +132,24 @@ pub struct BlockKind {
     /// Whether something can be put into its cell.
     pub replaceable: bool,
     pub climbable: bool,
+    pub support: BlockSupport,
+    pub turned: Turned,
+    /// The id of what stands for it at a wall.
+    pub on_wall: Option<&'static str>,
+    /// Whether it falls if there is nothing below it.
+    pub falls: bool,
+    /// Whether a use of it opens a screen.
+    pub opens: bool,
+    /// Whether a use of it opens it or closes it.
+    pub toggles: bool,
+    /// Whether other blocks hold on to its faces.
+    pub holds: bool,
+    /// Whether fences and panes join its faces.
+    pub joins: bool,
+    pub(crate) joint: Option<Joint>,
+    pub(crate) properties: Vec<BlockProperty>,
+    /// Names of properties that Minecraft has, and this world works out or does without.
+    pub(crate) ignores: Vec<String>,
     pub(crate) first: u16,
 }
 
@@ -85,81 +166,10 @@ pub struct BlockProperties {
     pub light: u8,
     /// How much light it takes away.
     pub filter: u8,
-}
-
-/// The table of all blocks.
-pub(crate) struct Table {
-    pub kinds: Vec<BlockKind>,
-    pub states: Vec<BlockProperties>,
-    pub looks: Vec<BlockLook>,
-    by_id: BTreeMap<&'static str, usize>,
-}
-
-/// How a kind is painted: recipes of top, side and bottom, or none where the palette has them.
-#[derive(Debug, Default)]
-pub(crate) struct BlockLook {
-    pub top: Vec<Layer>,
-    pub side: Vec<Layer>,
-    pub bottom: Vec<Layer>,
-    /// It looks like another one.
-    pub like: Option<&'static str>,
-    /// An ore: specks of this colour in stone.
-    pub ore: Option<&'static str>,
-}
-
-#[derive(Deserialize)]
-struct File {
-    block: Vec<Entry>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entry {
-    id: String,
-    hardness: Option<f64>,
-    tool: Option<ToolKind>,
-    tier: Option<u8>,
-    #[serde(default)]
-    light: u8,
-    filter: Option<u8>,
-    #[serde(default)]
-    shape: ShapeName,
-    #[serde(default)]
-    boxes: Vec<[u8; 6]>,
-    solid: Option<bool>,
-    slip: Option<f64>,
-    #[serde(default)]
-    replaceable: bool,
-    #[serde(default)]
-    climbable: bool,
-    #[serde(default)]
-    properties: Vec<Property>,
-    #[serde(default)]
-    look: Look,
-    #[serde(default)]
-    top: Vec<Layer>,
-    #[serde(default)]
-    side: Vec<Layer>,
-    #[serde(default)]
-    bottom: Vec<Layer>,
-    like: Option<String>,
-    ore: Option<String>,
-}
-
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum ShapeName {
-    #[default]
-    Cube,
-    Liquid,
-    Cross,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Property {
-    Facing,
-    Axis,
+    /// The faces that let no light through, though the cell does: a bit for each of -x, +x, -y, +y, -z and +z.
+    pub(crate) shade: u8,
+    /// Its boxes; several if they depend on what stands around.
+    pub(crate) forms: Vec<BlockForm>,
 }
 
 impl Facing {
@@ -183,10 +193,70 @@ impl Facing {
             Self::East => Self::West,
         }
     }
+
+    /// The direction to the right of it.
+    pub fn right(self) -> Self {
+        match self {
+            Self::North => Self::East,
+            Self::East => Self::South,
+            Self::South => Self::West,
+            Self::West => Self::North,
+        }
+    }
+
+    pub fn left(self) -> Self {
+        self.right().opposite()
+    }
+
+    /// The direction that is nearest to a look, by its yaw in thousandths of a degree.
+    pub fn of_yaw(yaw: i32) -> Self {
+        match (yaw.rem_euclid(360_000) + 45_000) / 90_000 {
+            1 => Self::West,
+            2 => Self::North,
+            3 => Self::East,
+            _ => Self::South,
+        }
+    }
+
+    /// The direction of a step in the plane.
+    pub fn of_step(step: [i32; 3]) -> Option<Self> {
+        Self::ALL.into_iter().find(|facing| facing.step() == step)
+    }
+
+    pub fn is_along_x(self) -> bool {
+        matches!(self, Self::West | Self::East)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::North => "north",
+            Self::South => "south",
+            Self::West => "west",
+            Self::East => "east",
+        }
+    }
+
+    /// The number of the face that looks there, of -x, +x, -y, +y, -z and +z.
+    pub(crate) fn face(self) -> usize {
+        match self {
+            Self::West => 0,
+            Self::East => 1,
+            Self::North => 4,
+            Self::South => 5,
+        }
+    }
 }
 
 impl Axis {
     pub const ALL: [Self; 3] = [Self::Y, Self::X, Self::Z];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Y => "y",
+            Self::X => "x",
+            Self::Z => "z",
+        }
+    }
 }
 
 impl WorldBlock {
@@ -195,25 +265,57 @@ impl WorldBlock {
     /// The first state of a kind, by its id.
     pub fn of(id: &str) -> Option<Self> {
         let id = id.strip_prefix("minecraft:").unwrap_or(id);
-        let kind = *table().by_id.get(id)?;
+        let kind = table().kind(id)?;
         Some(Self(table().kinds[kind].first))
     }
 
+    /// All states, in the order of their numbers.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..table().states.len() as u16).map(Self)
+    }
+
     pub fn facing(self, facing: Facing) -> Self {
-        self.with(|state| state.facing == Some(facing))
+        self.with("facing", facing.name())
     }
 
     pub fn along(self, axis: Axis) -> Self {
-        self.with(|state| state.axis == axis)
+        self.with("axis", axis.name())
     }
 
-    /// The state of the same kind for which something holds; itself if there is none.
-    fn with(self, holds: impl Fn(&BlockProperties) -> bool) -> Self {
-        let first = self.kind().first;
-        let states = &table().states;
-        let same = states.iter().skip(usize::from(first)).take_while(|state| state.kind == self.state().kind);
-        let offset = same.enumerate().find(|(_, state)| holds(state)).map(|(offset, _)| offset);
-        offset.map_or(self, |offset| Self(first + offset as u16))
+    /// What a property is. None if the block has no such property.
+    pub fn property(self, name: &str) -> Option<&'static str> {
+        let mut rest = usize::from(self.0 - self.kind().first);
+        let mut found = None;
+        for property in self.kind().properties.iter().rev() {
+            let values = property.values();
+            if property.name() == name {
+                found = Some(values[rest % values.len()]);
+            }
+            rest /= values.len();
+        }
+        found
+    }
+
+    /// Whether a property has a value.
+    pub fn is(self, name: &str, value: &str) -> bool {
+        self.property(name) == Some(value)
+    }
+
+    /// The state of the same kind with another value of a property; itself if there is none.
+    #[must_use]
+    pub fn with(self, name: &str, value: &str) -> Self {
+        let mut weight = 1;
+        let number = usize::from(self.0 - self.kind().first);
+        for property in self.kind().properties.iter().rev() {
+            let values = property.values();
+            if property.name() == name {
+                let Some(wanted) = values.iter().position(|known| *known == value) else { return self };
+                let now = number / weight % values.len();
+                return Self(self.kind().first + (number + wanted * weight - now * weight) as u16);
+            }
+            weight *= values.len();
+        }
+        self
     }
 
     pub fn is_air(self) -> bool {
@@ -234,113 +336,18 @@ impl WorldBlock {
         &states[usize::from(self.0).min(states.len() - 1)]
     }
 
+    /// Whether a face of it is whole, whatever stands around: one of -x, +x, -y, +y, -z and +z.
+    pub(crate) fn has_whole_face(self, face: usize) -> bool {
+        self.kind().holds && self.state().forms[0].whole >> face & 1 == 1
+    }
+
+    /// Whether the middle of its face is there.
+    pub(crate) fn has_middle_of_face(self, face: usize) -> bool {
+        self.kind().holds && self.state().forms[0].middle >> face & 1 == 1
+    }
+
     pub fn is_liquid(self) -> bool {
         self.state().shape == Shape::Liquid
-    }
-}
-
-pub(crate) fn table() -> &'static Table {
-    static TABLE: LazyLock<Table> = LazyLock::new(|| {
-        let file: Result<File, _> = toml::from_str(include_str!("../data/blocks.toml"));
-        #[expect(clippy::expect_used, reason = "the file is part of the program, and a test reads it")]
-        Table::new(file.expect("data/blocks.toml is sound").block)
-    });
-    &TABLE
-}
-
-impl Table {
-    fn new(entries: Vec<Entry>) -> Self {
-        let mut table =
-            Self { kinds: Vec::new(), states: Vec::new(), looks: Vec::new(), by_id: BTreeMap::new() };
-        table.add(Entry {
-            id: "air".to_owned(),
-            shape: ShapeName::Cube,
-            filter: Some(0),
-            solid: Some(false),
-            replaceable: true,
-            climbable: false,
-            hardness: None,
-            tool: None,
-            tier: None,
-            light: 0,
-            boxes: Vec::new(),
-            slip: None,
-            properties: Vec::new(),
-            look: Look::Cutout,
-            top: Vec::new(),
-            side: Vec::new(),
-            bottom: Vec::new(),
-            like: None,
-            ore: None,
-        });
-        table.states[0].shape = Shape::None;
-        for entry in entries {
-            table.add(entry);
-        }
-        table
-    }
-
-    fn add(&mut self, entry: Entry) {
-        let has = |property| entry.properties.contains(&property);
-        let facings: Vec<Option<Facing>> =
-            if has(Property::Facing) { Facing::ALL.map(Some).into() } else { vec![None] };
-        let axes = if has(Property::Axis) { Axis::ALL.to_vec() } else { vec![Axis::Y] };
-        let kind = self.kinds.len();
-        let first = self.states.len() as u16;
-        let opaque = entry.look == Look::Opaque && entry.boxes.is_empty();
-        for &facing in &facings {
-            for &axis in &axes {
-                let shape = match entry.shape {
-                    _ if !entry.boxes.is_empty() => {
-                        let turned = entry.boxes.iter().map(|&edges| turn(edges, facing));
-                        Shape::Boxes(turned.collect())
-                    }
-                    ShapeName::Cube => Shape::Cube,
-                    ShapeName::Liquid => Shape::Liquid,
-                    ShapeName::Cross => Shape::Cross,
-                };
-                self.states.push(BlockProperties {
-                    kind,
-                    facing,
-                    axis,
-                    shape,
-                    solid: entry.solid.unwrap_or(true),
-                    light: entry.light,
-                    filter: entry.filter.unwrap_or(if opaque { 15 } else { 0 }),
-                });
-            }
-        }
-        // Ids live as long as the table, which is for ever.
-        let id: &'static str = entry.id.leak();
-        self.by_id.insert(id, kind);
-        self.kinds.push(BlockKind {
-            id,
-            hardness: entry.hardness,
-            tool: entry.tool,
-            tier: entry.tier,
-            look: entry.look,
-            slip: entry.slip.unwrap_or(0.6),
-            replaceable: entry.replaceable || matches!(entry.shape, ShapeName::Liquid),
-            climbable: entry.climbable,
-            first,
-        });
-        self.looks.push(BlockLook {
-            top: entry.top,
-            side: entry.side,
-            bottom: entry.bottom,
-            like: entry.like.map(|id| &*id.leak()),
-            ore: entry.ore.map(|colour| &*colour.leak()),
-        });
-    }
-}
-
-/// A box as it stands when the block faces north, turned to where it faces.
-fn turn([x1, y1, z1, x2, y2, z2]: [u8; 6], facing: Option<Facing>) -> [u8; 6] {
-    match facing {
-        None | Some(Facing::North) => [x1, y1, z1, x2, y2, z2],
-        Some(Facing::South) => [16 - x2, y1, 16 - z2, 16 - x1, y2, 16 - z1],
-        Some(Facing::West) => [z1, y1, 16 - x2, z2, y2, 16 - x1],
-        Some(Facing::East) => [16 - z2, y1, x1, 16 - z1, y2, x2],
     }
 }
 
@@ -369,7 +376,7 @@ mod tests {
     #[test]
     fn numbers_fit_and_every_block_has_a_sound_entry() {
         let table = table();
-        assert!(table.states.len() < 4096);
+        assert!(table.states.len() < 16_384);
         for kind in &table.kinds {
             assert!(kind.hardness.is_none_or(|hardness| hardness >= 0.0), "{}", kind.id);
             assert!((0.6..1.0).contains(&kind.slip), "{}", kind.id);

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::block::Shape;
-use crate::volume::{Cell, Volume};
+use crate::block::{BoxEdges, CUBE, form_at};
+use crate::volume::{Cell, Volume, contains};
 
 /// A box that is parallel to the axes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,6 +60,24 @@ impl Aabb {
             .flat_map(move |y| (low[2]..high[2]).flat_map(move |z| (low[0]..high[0]).map(move |x| [x, y, z])))
     }
 
+    /// Whether a way leads through it, or begins in it.
+    pub fn is_crossed(self, from: [f64; 3], by: [f64; 3]) -> bool {
+        let (mut near, mut far) = (0.0_f64, 1.0_f64);
+        for axis in 0..3 {
+            let (low, high) = (self.low[axis] - from[axis], self.high[axis] - from[axis]);
+            if by[axis] == 0.0 {
+                if low > 0.0 || high < 0.0 {
+                    return false;
+                }
+                continue;
+            }
+            let (one, other) = (low / by[axis], high / by[axis]);
+            near = near.max(one.min(other));
+            far = far.min(one.max(other));
+        }
+        near <= far
+    }
+
     /// How far it gets along an axis before another box stops it.
     fn travel(self, other: Self, axis: usize, distance: f64) -> f64 {
         let beside = (0..3)
@@ -80,32 +98,41 @@ impl Aabb {
 /// How deep a box may be in another by rounding and still be stopped by it.
 const TOUCH: f64 = 1e-7;
 
+/// How far boxes of a cell reach into the one above it: a fence is as tall as one and a half.
+const OVERHANG: f64 = 0.5;
+
+/// The box of some sixteenths of a cell.
+pub(crate) fn box_in(cell: Cell, edges: BoxEdges) -> Aabb {
+    let at = |index: usize| f64::from(cell[index % 3]) + f64::from(edges[index]) / 16.0;
+    Aabb { low: [at(0), at(1), at(2)], high: [at(3), at(4), at(5)] }
+}
+
 /// The solid boxes of a cell.
-pub(crate) fn solid_boxes(volume: &Volume, cell: Cell) -> Vec<Aabb> {
-    if !volume.is_solid(cell) {
-        return Vec::new();
-    }
-    let corner = cell.map(f64::from);
-    let part = |edges: [u8; 6]| {
-        let at = |index: usize| corner[index % 3] + f64::from(edges[index]) / 16.0;
-        Aabb { low: [at(0), at(1), at(2)], high: [at(3), at(4), at(5)] }
+pub(crate) fn solid_boxes(volume: &Volume, cell: Cell) -> impl Iterator<Item = Aabb> {
+    let block = volume.block(cell);
+    let boxes: &'static [BoxEdges] = if !volume.is_solid(cell) {
+        &[]
+    } else if contains(cell) {
+        &form_at(volume, cell, block).collision
+    } else {
+        &[CUBE]
     };
-    match &volume.block(cell).state().shape {
-        Shape::Boxes(boxes) => boxes.iter().map(|edges| part(*edges)).collect(),
-        _ => vec![part([0, 0, 0, 16, 16, 16])],
-    }
+    boxes.iter().map(move |edges| box_in(cell, *edges))
 }
 
 /// All solid boxes that a box touches.
 fn obstacles(volume: &Volume, around: Aabb) -> Vec<Aabb> {
-    let wide = Aabb { low: around.low.map(|at| at - TOUCH), high: around.high.map(|at| at + TOUCH) };
+    let mut wide = Aabb { low: around.low.map(|at| at - TOUCH), high: around.high.map(|at| at + TOUCH) };
+    wide.low[1] -= OVERHANG;
     wide.cells().flat_map(|cell| solid_boxes(volume, cell)).collect()
 }
 
 /// Whether a box overlaps nothing solid.
 pub fn is_free(volume: &Volume, body: Aabb) -> bool {
     let inside = Aabb { low: body.low.map(|at| at + TOUCH), high: body.high.map(|at| at - TOUCH) };
-    inside.cells().all(|cell| solid_boxes(volume, cell).into_iter().all(|solid| !inside.overlaps(solid)))
+    let mut around = inside;
+    around.low[1] -= OVERHANG;
+    around.cells().all(|cell| solid_boxes(volume, cell).all(|solid| !inside.overlaps(solid)))
 }
 
 /// Moves a box, up and down first, then along the longer of the other axes.
@@ -144,6 +171,12 @@ pub fn sweep(volume: &Volume, body: Aabb, by: [f64; 3], is_standing: bool) -> Mo
     let down = slide(&around, body.moved(at), [0.0, -up[1] + by[1].min(0.0), 0.0]);
     let stepped = [at[0], at[1] + down[1], at[2]];
     Moved { by: stepped, stopped: [stepped[0] != by[0], true, stepped[2] != by[2]] }
+}
+
+/// Moves a body as far as nothing stops it, without steps.
+pub(crate) fn sweep_level(volume: &Volume, body: Aabb, by: [f64; 3]) -> Moved {
+    let moved = slide(&obstacles(volume, body.swept(by)), body, by);
+    Moved { by: moved, stopped: [0, 1, 2].map(|axis| moved[axis] != by[axis]) }
 }
 
 /// The square of a move in the plane.

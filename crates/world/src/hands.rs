@@ -5,21 +5,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::{Action, Button};
 use crate::aim::Target;
-use crate::block::{Axis, Facing, WorldBlock};
-use crate::body::Aabb;
+use crate::body::{Aabb, box_in};
 use crate::events::{Event, EventKind};
+use crate::food::constants::DIG;
 use crate::hash::Mixer;
+use crate::interact::{UseOutcome, interact};
 use crate::item::{Footing, breaking};
-use crate::light::relight;
+use crate::place::{PlacementContext, block_of_item, placement};
 use crate::player::is_water_at;
-use crate::volume::{Cell, Volume, contains};
+use crate::screen::ScreenKind;
+use crate::volume::{Cell, contains};
 use crate::world::World;
 
 /// The ticks after a block is broken before the next one is begun.
 const BREAK_PAUSE: u8 = 5;
 
 /// The ticks between two uses while the button is held.
-const USE_PAUSE: u8 = 4;
+pub(crate) const USE_PAUSE: u8 = 4;
 
 /// How many ticks a swing of the hand takes.
 pub(crate) const SWING: u8 = 6;
@@ -30,7 +32,7 @@ pub(crate) struct Hands {
     /// The block that is being broken, and how much of it is.
     breaking: Option<(Cell, f64)>,
     break_pause: u8,
-    use_pause: u8,
+    pub use_pause: u8,
     /// The ticks since the hand was last swung.
     pub swing: u8,
 }
@@ -60,8 +62,14 @@ impl World {
     pub(crate) fn use_hands(&mut self, action: Action, events: &mut Vec<Event>) {
         self.hands.swing = self.hands.swing.saturating_add(1);
         let target = self.target();
-        self.attack(action, target, events);
-        self.place(action, target, events);
+        // Whoever eats does nothing else with the hands.
+        let is_eating = self.player.is_using && action.is_down(Button::Use);
+        self.attack(if is_eating { action.release(Button::Attack) } else { action }, target, events);
+        let is_spent = self.place(action, target, events);
+        let left = if is_spent { action.release(Button::Use) } else { action };
+        self.throw_held(left, events);
+        self.eat(left, events);
+        self.move_items(action, target, events);
     }
 
     fn attack(&mut self, action: Action, target: Option<Target>, events: &mut Vec<Event>) {
@@ -100,108 +108,73 @@ impl World {
         }
         hands.breaking = None;
         hands.break_pause = if part >= 1.0 { 0 } else { BREAK_PAUSE };
-        change(&mut self.volume, cell, WorldBlock::AIR);
+        self.break_with(cell, held);
         events.push(Event::new(EventKind::MineBlock, block.id()));
+        self.hunger.exhaust(DIG);
         if block.kind().hardness != Some(0.0) {
             self.inventory.wear(self.player.slot, 1);
         }
     }
 
-    fn place(&mut self, action: Action, target: Option<Target>, events: &mut Vec<Event>) {
+    /// Puts a block. Returns whether the use is spent on that, also if it cannot be put there.
+    fn place(&mut self, action: Action, target: Option<Target>, events: &mut Vec<Event>) -> bool {
         self.hands.use_pause = self.hands.use_pause.saturating_sub(1);
         if !action.is_down(Button::Use) {
             self.hands.use_pause = 0;
-            return;
+            return false;
         }
-        let (Some(ItemStack { item, .. }), Some(target)) = (self.held(), target) else { return };
-        let Some(block) = WorldBlock::of(item.id()) else { return };
         if self.hands.use_pause > 0 {
-            return;
+            return true;
         }
-        let is_replaced = self.volume.block(target.cell).kind().replaceable;
-        let cell = if is_replaced { target.cell } else { add(target.cell, target.face) };
-        let face = if is_replaced { [0, 1, 0] } else { target.face };
-        let Some(block) = turned(block, &self.volume, cell, face, self.player.look()) else { return };
-        let body = Aabb { low: cell.map(f64::from), high: cell.map(|at| f64::from(at + 1)) };
+        let Some(target) = target else { return false };
+        if !action.is_down(Button::Sneak) {
+            match interact(&mut self.volume, target.cell, self.player.yaw) {
+                UseOutcome::None => {}
+                UseOutcome::Opened(cell) => {
+                    self.open_block(cell, action, events);
+                    return true;
+                }
+                UseOutcome::Toggled(_) | UseOutcome::Bed(_) => {
+                    self.hands.use_pause = USE_PAUSE;
+                    self.hands.swing = 0;
+                    return true;
+                }
+            }
+        }
+        if self.carve(target, events) {
+            self.hands.use_pause = USE_PAUSE;
+            self.hands.swing = 0;
+            return true;
+        }
+        let Some(ItemStack { item, .. }) = self.held() else { return false };
+        let Some(block) = block_of_item(item.id()) else { return false };
+        let context = PlacementContext { target, yaw: self.player.yaw, look: self.player.look() };
+        let Some(cells) = placement(&self.volume, block, &context) else { return true };
         let mut others = self.bodies.iter().map(|body| body.bounds).chain([self.player.bounds()]);
-        let is_in_the_way = block.state().solid && others.any(|other| other.overlaps(body));
-        if !contains(cell) || !self.volume.block(cell).kind().replaceable || is_in_the_way {
-            return;
+        let is_in = |other: Aabb| {
+            cells.iter().any(|(cell, block)| {
+                let collision = &block.state().forms[0].collision;
+                collision.iter().any(|edges| other.overlaps(box_in(*cell, *edges)))
+            })
+        };
+        if others.any(is_in) {
+            return true;
         }
-        change(&mut self.volume, cell, block);
+        self.change_blocks(&cells);
         self.inventory.take(self.player.slot, 1);
         events.push(Event::new(EventKind::UseItem, item.id()));
         self.hands.use_pause = USE_PAUSE;
         self.hands.swing = 0;
+        true
     }
-}
 
-/// Puts a block into a cell, corrects the light, and takes away what the old one has held.
-pub(crate) fn change(volume: &mut Volume, cell: Cell, block: WorldBlock) {
-    let old = volume.replace(cell, block);
-    relight(volume, cell, old, block);
-    if block.state().filter < 15 {
-        drop_unsupported(volume, cell);
-    }
-}
-
-/// The state of a block that is put against a face. None if nothing holds it there.
-fn turned(
-    block: WorldBlock,
-    volume: &Volume,
-    cell: Cell,
-    face: [i32; 3],
-    look: [f64; 3],
-) -> Option<WorldBlock> {
-    let holds = |at: Cell| volume.block(at).state().filter == 15;
-    let outward = Facing::ALL.into_iter().find(|facing| facing.step() == face);
-    match block.id() {
-        "ladder" => {
-            let facing = outward?;
-            holds(add(cell, facing.opposite().step())).then(|| block.facing(facing))
-        }
-        "torch" => match outward {
-            Some(facing) => {
-                let wall = WorldBlock::of("wall_torch")?.facing(facing);
-                holds(add(cell, facing.opposite().step())).then_some(wall)
-            }
-            None => holds(add(cell, [0, -1, 0])).then_some(block),
-        },
-        id if id.ends_with("_log") => Some(block.along(match face {
-            [0, _, 0] => Axis::Y,
-            [_, 0, 0] => Axis::X,
-            _ => Axis::Z,
-        })),
-        _ if block.state().facing.is_some() => {
-            let away = if look[0].abs() > look[2].abs() {
-                if look[0] > 0.0 { Facing::West } else { Facing::East }
-            } else if look[2] > 0.0 {
-                Facing::North
-            } else {
-                Facing::South
-            };
-            Some(block.facing(away))
-        }
-        _ => Some(block),
-    }
-}
-
-/// Takes away what a cell has held.
-fn drop_unsupported(volume: &mut Volume, cell: Cell) {
-    for step in [[0, 1, 0], [0, 0, -1], [0, 0, 1], [-1, 0, 0], [1, 0, 0]] {
-        let beside = add(cell, step);
-        let block = volume.block(beside);
-        let held_by = match block.id() {
-            "torch" | "grass" | "dandelion" | "poppy" => Some([0, -1, 0]),
-            "ladder" | "wall_torch" => block.state().facing.map(|facing| facing.opposite().step()),
-            _ => None,
-        };
-        if held_by.is_some_and(|held_by| add(beside, held_by) == cell) {
-            change(volume, beside, WorldBlock::AIR);
+    /// Opens the screen of a block, if it has one. A held button opens it once.
+    fn open_block(&mut self, cell: Cell, action: Action, events: &mut Vec<Event>) {
+        if self.is_newly_down(action, Button::Use)
+            && let Some(kind) = ScreenKind::of_block(self.volume.block(cell).id(), cell)
+        {
+            self.open_screen(kind, events);
+            self.hands.swing = 0;
         }
     }
-}
-
-pub(crate) fn add(cell: Cell, step: [i32; 3]) -> Cell {
-    [cell[0] + step[0], cell[1] + step[1], cell[2] + step[2]]
 }

@@ -29,6 +29,16 @@ pub fn mix(mut n: u64) -> u64 {
     n ^ (n >> 31)
 }
 
+/// What dice are thrown for while a world goes on. Scenes have numbers below 20.
+pub(crate) mod purpose {
+    /// What falls out of a block.
+    pub const DROPS: u32 = 21;
+    /// Where it flies.
+    pub const SPILL: u32 = 22;
+    /// How far a throw strays.
+    pub const SPREAD: u32 = 23;
+}
+
 /// A die: a number that depends only on the seed, on what it is thrown for, and on where and when. So the order of calls
 /// does not matter.
 pub fn dice(seed: u64, purpose: u32, tick: u64, place: u64) -> u64 {
@@ -37,4 +47,44 @@ pub fn dice(seed: u64, purpose: u32, tick: u64, place: u64) -> u64 {
     mixer.add(tick);
     mixer.add(place);
     mixer.finish()
+}
+
+/// Dice that are thrown for the same thing at the same time and place, one after the other.
+pub(crate) struct DiceRow {
+    seed: u64,
+    purpose: u32,
+    tick: u64,
+    place: u64,
+    thrown: u64,
+}
+
+impl DiceRow {
+    pub fn new(seed: u64, purpose: u32, tick: u64, place: u64) -> Self {
+        Self { seed, purpose, tick, place, thrown: 0 }
+    }
+
+    fn next(&mut self) -> u64 {
+        self.thrown += 1;
+        dice(self.seed, self.purpose, self.tick, self.place | self.thrown << 48)
+    }
+
+    /// A number below another one.
+    pub fn below(&mut self, bound: u32) -> u32 {
+        (((self.next() >> 32) * u64::from(bound)) >> 32) as u32
+    }
+
+    /// A number from 0 to below 1.
+    pub fn share(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// A number with the mean 0 and the variance 1 whose likelihood is shaped like a bell, up to 6: the sum of twelve that
+    /// are even. A logarithm would not be the same on every machine.
+    pub fn bell(&mut self) -> f64 {
+        let mut sum = -6.0;
+        for _ in 0..12 {
+            sum += self.share();
+        }
+        sum
+    }
 }

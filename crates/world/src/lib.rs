@@ -16,19 +16,31 @@ mod angle;
 mod atlas;
 pub mod block;
 pub mod body;
+pub mod carve;
+pub mod containers;
 mod episode;
 mod events;
+pub mod food;
+mod grid;
 mod hands;
 mod hash;
+pub mod interact;
 pub mod inventory;
 pub mod item;
 mod light;
 mod noise;
+pub mod place;
 pub mod player;
+mod pocket;
 pub mod record;
 mod save;
 mod scene;
+pub mod screen;
+mod spill;
+mod support;
 pub mod task;
+pub mod things;
+pub mod throw;
 pub mod view;
 mod volume;
 mod world;
@@ -40,10 +52,14 @@ pub use events::{Event, EventKind};
 pub use inventory::Inventory;
 pub use save::SaveError;
 pub use scene::{Scene, TERRAINS, Terrain, Terrains, UnknownScene};
+pub use screen::{CraftProblem, Screen, ScreenKind, ScreenSlot};
 pub use task::{TaskProgress, WorldTask};
+pub use things::{ItemBody, Things};
+pub use throw::{ThrownBody, ThrownKind};
 pub use view::{Frame, Simd};
 pub use volume::{Cell, Light, SIZE, Volume};
 pub use world::{Body, World};
 
-/// The engine, which names what recordings were made with. What changes a state or a picture raises its number.
+/// The engine, which names what recordings were made with. What changes a state, a picture or
+/// [`Volume::grid`] raises its number.
 pub const ENGINE: &str = "buildoff-1.1";

@@ -48,11 +48,25 @@ impl Channel {
     }
 
     /// What of a level gets into a neighbouring cell.
-    fn passes(self, level: u8, step: [i32; 3], into: WorldBlock) -> u8 {
+    fn passes(self, level: u8, step: [i32; 3], from: WorldBlock, into: WorldBlock) -> u8 {
+        if is_shaded(from, into, step) {
+            return 0;
+        }
         let filter = into.state().filter;
         let falls_free = self == Self::Sky && step == DOWN && level == FULL && filter == 0;
         if falls_free { FULL } else { level.saturating_sub(filter.max(1)) }
     }
+}
+
+/// Whether a whole face of a slab or of stairs lies between two cells.
+fn is_shaded(from: WorldBlock, into: WorldBlock, step: [i32; 3]) -> bool {
+    let (leaving, entering) = (from.state().shade, into.state().shade);
+    if leaving | entering == 0 {
+        return false;
+    }
+    let axis = step.iter().position(|part| *part != 0).unwrap_or(0);
+    let (out, back) = if step[axis] > 0 { (axis * 2 + 1, axis * 2) } else { (axis * 2, axis * 2 + 1) };
+    (leaving >> out | entering >> back) & 1 == 1
 }
 
 /// Calculates all light of a world that was just made.
@@ -63,12 +77,15 @@ pub(crate) fn light_all(volume: &mut Volume) {
     for x in 0..SIZE[0] {
         for z in 0..SIZE[2] {
             let mut level = FULL;
+            let mut above = WorldBlock::AIR;
             for y in (0..=top).rev() {
                 let block = volume.block([x, y, z]);
                 level = match block.state().filter {
+                    _ if is_shaded(above, block, DOWN) => 0,
                     0 if level == FULL => FULL,
                     filter => level.saturating_sub(filter.max(1)),
                 };
+                above = block;
                 let shine = shines(block);
                 volume.set_light([x, y, z], Light::new(level, shine));
                 if level > 1 {
@@ -87,7 +104,7 @@ pub(crate) fn light_all(volume: &mut Volume) {
 /// Corrects the light after a block has replaced another.
 pub(crate) fn relight(volume: &mut Volume, cell: Cell, old: WorldBlock, new: WorldBlock) {
     let (before, now) = (old.state(), new.state());
-    if before.filter == now.filter && before.light == now.light {
+    if before.filter == now.filter && before.light == now.light && before.shade == now.shade {
         return;
     }
     for channel in [Channel::Sky, Channel::Block] {
@@ -136,7 +153,7 @@ fn spread(volume: &mut Volume, channel: Channel, mut from: VecDeque<Cell>) {
             if !contains(to) {
                 continue;
             }
-            let passed = channel.passes(level, step, volume.block(to));
+            let passed = channel.passes(level, step, volume.block(cell), volume.block(to));
             if passed > channel.of(volume.light(to)) {
                 set(volume, channel, to, passed);
                 from.push_back(to);

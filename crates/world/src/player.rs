@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::action::{Action, Button};
 use crate::angle::{RIGHT, TURN, cosine, direction, sine};
 use crate::body::{Aabb, is_free, sweep};
+use crate::food::constants::USING;
 use crate::hash::Mixer;
 use crate::volume::{Cell, Volume};
 
@@ -88,6 +89,8 @@ pub struct Player {
     pub fall: f64,
     /// The slot of the hot bar that is chosen, from 0.
     pub slot: usize,
+    /// Whether an item is being used, which slows down.
+    pub(crate) is_using: bool,
     is_stopped: bool,
     jump_pause: u8,
 }
@@ -117,6 +120,7 @@ impl Player {
             air: AIR,
             fall: 0.0,
             slot: 0,
+            is_using: false,
             is_stopped: false,
             jump_pause: 0,
         }
@@ -182,7 +186,7 @@ impl Player {
         }
         let sneaks = self.pose == Pose::Sneaking;
         let left = f64::from(action.is_down(Button::Left)) - f64::from(action.is_down(Button::Right));
-        let slowed = INPUT * if sneaks { SNEAK } else { 1.0 };
+        let slowed = INPUT * if sneaks { SNEAK } else { 1.0 } * if self.is_using { USING } else { 1.0 };
         let wish = [left * slowed, forward * slowed];
         self.jump(action, water);
         if in_water {
@@ -193,6 +197,11 @@ impl Player {
         self.breathe(volume);
     }
 
+    /// Whether the body has left the ground in this very tick by its own strength.
+    pub(crate) fn has_just_jumped(&self) -> bool {
+        self.jump_pause == JUMP_PAUSE
+    }
+
     /// Hurts, down to no health at all.
     pub(crate) fn hurt(&mut self, by: i32) {
         self.health = (self.health - by).max(0);
@@ -200,7 +209,7 @@ impl Player {
 
     fn decide_sprint(&mut self, action: Action, forward: f64, in_water: bool, under_water: bool) {
         let may = forward > 0.0 && self.food > SPRINT_FOOD;
-        let wants = action.is_down(Button::Sprint) && (!in_water || under_water);
+        let wants = action.is_down(Button::Sprint) && !self.is_using && (!in_water || under_water);
         if wants && may && self.pose != Pose::Sneaking {
             self.is_sprinting = true;
         }
@@ -401,7 +410,7 @@ impl Player {
         for number in [self.yaw, self.pitch, self.health, self.food, self.air, self.slot as i32] {
             mixer.add(number as u64);
         }
-        let flags = [self.is_sprinting, self.is_on_ground, self.is_stopped];
+        let flags = [self.is_sprinting, self.is_on_ground, self.is_stopped, self.is_using];
         mixer.add(flags.iter().fold(0, |bits, flag| bits << 1 | u64::from(*flag)));
         mixer.add(self.pose as u64 | u64::from(self.jump_pause) << 8);
     }
@@ -413,7 +422,7 @@ pub fn cell_of(point: [f64; 3]) -> Cell {
 }
 
 /// How deep a box stands in water.
-fn depth_in_water(volume: &Volume, body: Aabb) -> f64 {
+pub(crate) fn depth_in_water(volume: &Volume, body: Aabb) -> f64 {
     let inside = Aabb { low: body.low.map(|at| at + 0.001), high: body.high.map(|at| at - 0.001) };
     let surfaces = inside.cells().filter_map(|cell| surface(volume, cell));
     surfaces.fold(0.0_f64, |depth, surface| depth.max(surface - inside.low[1]))

@@ -1,7 +1,7 @@
 //! Saves: an episode as bytes, from which it goes on exactly as it would have gone on.
 //!
 //! A save is the gzip of JSON. It holds the task, how far it has come, and what is not as it was at the start: the player,
-//! and the blocks that were changed.
+//! what lies about and what is in containers, and the blocks that were changed.
 //! Light and skips follow from the blocks.
 
 use std::io::{Read, Write};
@@ -144,8 +144,14 @@ impl Save<World> {
         if !self.changes.iter().all(|(cell, state)| contains(*cell) && is_state(*state)) {
             return Err(SaveError::Damaged("it has blocks that do not exist"));
         }
-        let World { player, inventory, hands, bodies, .. } = &self.world;
-        let is_possible = player.is_possible() && inventory.is_possible() && hands.are_possible();
+        let World { player, inventory, hands, bodies, things, hunger, containers, .. } = &self.world;
+        let is_possible = player.is_possible()
+            && inventory.is_possible()
+            && hands.are_possible()
+            && things.are_possible()
+            && hunger.is_possible()
+            && containers.are_possible()
+            && self.world.is_screen_possible();
         if !is_possible || !bodies.iter().all(is_place) {
             return Err(SaveError::Damaged("nobody can be in such a state"));
         }
@@ -159,9 +165,12 @@ mod tests {
 
     use proptest::prelude::*;
 
+    use craft::{ItemId, ItemStack};
+
     use super::*;
     use crate::Scene;
     use crate::action::{Action, Button};
+    use crate::throw::{ThrownBody, ThrownKind};
     use crate::view::Frame;
 
     fn busy(terrains: &Terrains) -> Episode {
@@ -173,6 +182,11 @@ mod tests {
             );
         }
         episode.world.set_block([130, 80, 130], WorldBlock::of("torch").unwrap());
+        let sticks = ItemStack::new(ItemId::of("stick").unwrap(), 21);
+        episode.world.spill([130, 80, 130], sticks);
+        let id = episode.world.things.new_id();
+        let (position, velocity) = ([130.5, 100.0, 130.5], [0.0, 1.0, 0.0]);
+        episode.world.things.thrown.push(ThrownBody { id, kind: ThrownKind::Snowball, position, velocity });
         episode
     }
 
@@ -209,7 +223,49 @@ mod tests {
             ("\"seed\":3", "\"seed\":19", "do not belong together"),
             ("\"house\"", "\"moon\"", "no scene \"moon\""),
             ("\"slot\":0", "\"slot\":10", "such a state"),
+            ("\"delay\":10", "\"delay\":41", "such a state"),
+            ("\"count\":21", "\"count\":65", "such a state"),
+            ("\"next\":", "\"next\":0,\"other\":", "such a state"),
+            ("\"saturation\":", "\"saturation\":200001,\"other\":", "such a state"),
+            ("\"kind\":\"snowball\"", "\"kind\":\"snowman\"", "unknown variant"),
+            ("\"item\":\"stick\"", "\"item\":\"sick\"", "no item"),
             ("[130,80,130]", "[130,80,1300]", "do not exist"),
+            (
+                "\"screen\":null",
+                "\"screen\":{\"kind\":{\"Chest\":[1,2,3]},\"pointer\":[0,0],\"carried\":null,\"grid\":[]}",
+                "such a state",
+            ),
+            (
+                "\"screen\":null",
+                "\"screen\":{\"kind\":\"Inventory\",\"pointer\":[-1,0],\"carried\":null,\"grid\":[null,null,null,null]}",
+                "such a state",
+            ),
+            (
+                "\"screen\":null",
+                "\"screen\":{\"kind\":\"Inventory\",\"pointer\":[1,1],\"carried\":null,\"grid\":[]}",
+                "such a state",
+            ),
+            (
+                "\"screen\":null",
+                "\"screen\":{\"kind\":\"Inventory\",\"pointer\":[1,1],\"carried\":{\"item\":\"egg\",\"count\":17},\"grid\":[null,null,null,null]}",
+                "such a state",
+            ),
+            ("\"containers\":[]", "\"containers\":[[[1,2,3],{\"Chest\":[null]}]]", "such a state"),
+            (
+                "\"containers\":[]",
+                "\"containers\":[[[1,2,300],{\"Furnace\":{\"slots\":[null,null,null],\"burn\":0,\"whole_burn\":0,\"cooking\":null,\"progress\":0}}]]",
+                "such a state",
+            ),
+            (
+                "\"containers\":[]",
+                "\"containers\":[[[1,2,3],{\"Furnace\":{\"slots\":[null,null,null],\"burn\":9,\"whole_burn\":0,\"cooking\":null,\"progress\":0}}]]",
+                "such a state",
+            ),
+            (
+                "\"containers\":[]",
+                "\"containers\":[[[1,2,3],{\"Furnace\":{\"slots\":[null,null,null],\"burn\":0,\"whole_burn\":0,\"cooking\":null,\"progress\":200}}]]",
+                "such a state",
+            ),
         ] {
             assert!(text.contains(part), "{part} is not in {text}");
             let error = load(&text.replacen(part, other, 1));

@@ -59,17 +59,29 @@ impl Scene {
         }
     }
 
+    /// Where the player's feet are in one of the scene's terrains at the start, and where the player looks. It is known
+    /// without making the terrain.
+    pub fn start(self, number: u64) -> ([f64; 3], i32) {
+        let number = number % TERRAINS;
+        match self {
+            Self::Meadow => meadow::start(number),
+            Self::Cave => cave::start(number),
+            Self::House => house::start(),
+        }
+    }
+
     /// Makes one of the scene's terrains, which takes a second.
     pub fn make(self, number: u64) -> Terrain {
         let number = number % TERRAINS;
-        let mut terrain = match self {
+        let mut volume = match self {
             Self::Meadow => meadow::make(number),
             Self::Cave => cave::make(number),
             Self::House => house::make(number),
         };
-        terrain.volume.finish();
-        light_all(&mut terrain.volume);
-        terrain
+        volume.finish();
+        light_all(&mut volume);
+        let (start, yaw) = self.start(number);
+        Terrain { volume, start, yaw }
     }
 }
 

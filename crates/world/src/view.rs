@@ -5,6 +5,7 @@
 
 mod hud;
 mod march;
+mod seen;
 mod shade;
 mod sky;
 
@@ -19,6 +20,9 @@ use crate::world::World;
 
 /// The largest edge of a frame, in pixels.
 pub const MAX_EDGE: usize = 1024;
+
+/// The window, in pixels, which the picture is squeezed from.
+pub const WINDOW: [i32; 2] = [640, 360];
 
 /// The window's width by its height.
 const ASPECT: f32 = 16.0 / 9.0;

@@ -7,12 +7,16 @@ use crate::action::{Action, Button};
 use crate::aim::{REACH, Target, aim};
 use crate::block::WorldBlock;
 use crate::body::Aabb;
+use crate::containers::Containers;
 use crate::events::Event;
-use crate::hands::{self, Hands};
+use crate::food::Hunger;
+use crate::hands::Hands;
 use crate::hash::Mixer;
 use crate::inventory::Inventory;
 use crate::player::Player;
 use crate::scene::Terrain;
+use crate::screen::Screen;
+use crate::things::Things;
 use crate::volume::{Cell, Volume, contains};
 
 /// How many steps a day has.
@@ -36,7 +40,11 @@ pub struct World {
     pub(crate) volume: Volume,
     pub(crate) player: Player,
     pub(crate) inventory: Inventory,
+    pub(crate) screen: Option<Screen>,
+    pub(crate) containers: Containers,
     pub(crate) bodies: Vec<Body>,
+    pub(crate) things: Things,
+    pub(crate) hunger: Hunger,
     pub(crate) hands: Hands,
     /// The action of the step before.
     previous: Action,
@@ -53,7 +61,11 @@ impl World {
             volume: terrain.volume.clone(),
             player: Player::new(terrain.start, terrain.yaw),
             inventory: Inventory::kit(),
+            screen: None,
+            containers: Containers::default(),
             bodies: Vec::new(),
+            things: Things::default(),
+            hunger: Hunger::default(),
             hands: Hands::default(),
             previous: Action::default(),
             seed,
@@ -70,9 +82,13 @@ impl World {
         if !self.player.is_alive() {
             return events;
         }
-        self.player.turn(*action);
-        self.use_hands(*action, &mut events);
-        self.player.advance(&self.volume, *action);
+        let left = self.use_screen(*action, &mut events);
+        self.player.turn(left);
+        self.use_hands(left, &mut events);
+        self.move_player(left);
+        self.pick_up(&mut events);
+        self.things.advance(&self.volume, &self.bodies);
+        self.work_containers();
         self.previous = *action;
         events
     }
@@ -90,6 +106,12 @@ impl World {
         action.is_down(button) && !self.previous.is_down(button)
     }
 
+    /// The slot of the hot bar, from 0, whose key is down and was not in the step before.
+    pub(crate) fn newly_chosen(&self, action: Action) -> Option<usize> {
+        let slot = action.hotbar().filter(|slot| self.previous.hotbar() != Some(*slot))?;
+        Some(usize::from(slot - 1))
+    }
+
     pub fn inventory(&self) -> &Inventory {
         &self.inventory
     }
@@ -102,6 +124,11 @@ impl World {
     /// Gives the player items. What does not fit is lost.
     pub fn give(&mut self, item: ItemId, count: u32) {
         self.inventory.give(item, count);
+    }
+
+    /// Puts something into a slot of the player, in place of what was there. Slots that do not exist stay as they are.
+    pub fn set_slot(&mut self, slot: usize, stack: Option<ItemStack>) {
+        self.inventory.set(slot, stack);
     }
 
     /// How many steps there have been.
@@ -123,18 +150,18 @@ impl World {
         self.dawn = (time % DAY + DAY - self.tick % DAY) % DAY;
     }
 
-    /// Puts a block into a cell. Cells outside the world stay as they are.
+    /// Puts a block into a cell; what loses its support falls off. Cells outside the world stay as they are.
     pub fn set_block(&mut self, cell: Cell, block: WorldBlock) {
         if contains(cell) {
-            hands::change(&mut self.volume, cell, block);
+            self.change_block(cell, block);
         }
     }
 
     /// Moves the player, who is at rest there.
     pub fn place_player(&mut self, position: [f64; 3], yaw: i32, pitch: i32) {
-        let (health, slot) = (self.player.health, self.player.slot);
+        let Player { health, food, slot, .. } = self.player;
         self.player = Player::new(position, yaw);
-        (self.player.health, self.player.slot) = (health, slot);
+        (self.player.health, self.player.food, self.player.slot) = (health, food, slot);
         self.player.pitch = pitch.clamp(-90_000, 90_000);
     }
 
@@ -155,7 +182,11 @@ impl World {
         mixer.add(self.dawn);
         self.player.mix_into(&mut mixer);
         self.inventory.mix_into(&mut mixer);
+        self.mix_screen_into(&mut mixer);
+        self.containers.mix_into(&mut mixer);
         self.hands.mix_into(&mut mixer);
+        self.things.mix_into(&mut mixer);
+        self.hunger.mix_into(&mut mixer);
         mixer.add(self.previous.number());
         for body in &self.bodies {
             for part in body.bounds.low.iter().chain(&body.bounds.high) {

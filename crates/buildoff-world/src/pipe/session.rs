@@ -6,10 +6,11 @@ use std::thread;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use world::action::CAMERA_BINS;
-use world::inventory::HOTBAR;
 use world::task::{OpenReward, find_task};
 use world::view::MAX_EDGE;
-use world::{Action, Batch, ENGINE, Episode, Frame, Lane, Scene, Terrains, World, WorldTask};
+use world::{
+    Action, Batch, ENGINE, Episode, Frame, ItemStack, Lane, Scene, Screen, Terrains, World, WorldTask,
+};
 
 use super::message::{Kind, PipeMessage};
 use crate::tasks::available_names;
@@ -109,11 +110,15 @@ struct Info {
     health: i32,
     food: i32,
     air: i32,
-    /// The ids of what is in the hot bar.
-    inventory: Vec<Option<&'static str>>,
+    /// The 36 slots, those of the hot bar first.
+    inventory: Vec<Option<StackInfo>>,
     slot: usize,
     /// The id of the block that the player looks at.
     target: Option<&'static str>,
+    /// The name of the screen that is open.
+    screen: Option<&'static str>,
+    /// Where the pointer of that screen is, in a window of 640 by 360.
+    pointer: Option<[i32; 2]>,
     /// The rewards and goals that are open.
     progress: Vec<OpenReward>,
     score: f64,
@@ -121,6 +126,12 @@ struct Info {
     step: u64,
     seed: u64,
     hash: String,
+}
+
+#[derive(Serialize)]
+struct StackInfo {
+    item: &'static str,
+    count: u8,
 }
 
 #[derive(Serialize)]
@@ -329,6 +340,7 @@ impl Info {
     fn of(lane: &Lane) -> Self {
         let world: &World = lane.episode.world();
         let player = world.player();
+        let stack_info = |stack: ItemStack| StackInfo { item: stack.item.id(), count: stack.count };
         let event = |event: &world::Event| EventInfo {
             event: event.kind.name(),
             object: event.object,
@@ -342,11 +354,11 @@ impl Info {
             health: player.health,
             food: player.food,
             air: player.air,
-            inventory: (0..HOTBAR)
-                .map(|slot| world.inventory().slot(slot).map(|stack| stack.item.id()))
-                .collect(),
+            inventory: world.inventory().slots().iter().map(|stack| stack.map(stack_info)).collect(),
             slot: player.slot,
             target: world.target().map(|target| world.volume().block(target.cell).id()),
+            screen: world.screen().map(|screen| screen.kind().name()),
+            pointer: world.screen().map(Screen::pointer),
             progress: lane.episode.progress().open(lane.episode.task()),
             score: lane.episode.score(),
             time: world.time(),

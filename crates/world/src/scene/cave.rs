@@ -1,6 +1,6 @@
 //! Halls and tunnels under a mountain, with torches at the start.
 
-use super::{Terrain, block};
+use super::block;
 use crate::angle::{cosine, sine};
 use crate::block::WorldBlock;
 use crate::hash::dice;
@@ -33,7 +33,12 @@ const ORES: [(&str, i32, u64); 6] = [
 /// Where torches stand, seen from the start.
 const TORCHES: [[i32; 2]; 8] = [[6, 2], [-5, 4], [1, -6], [-3, -4], [2, 6], [-6, -1], [5, -4], [0, 3]];
 
-pub(super) fn make(number: u64) -> Terrain {
+pub(super) fn start(number: u64) -> ([f64; 3], i32) {
+    let yaw = (dice(number, purpose::TUNNELS, 1, 0) % 4) as i32 * 90_000;
+    ([128.5, f64::from(FLOOR), 128.5], yaw)
+}
+
+pub(super) fn make(number: u64) -> Volume {
     let mut volume = Volume::empty();
     fill(&mut volume, number);
     let hall = [128.0, f64::from(FLOOR) + 3.0, 128.0];
@@ -48,8 +53,7 @@ pub(super) fn make(number: u64) -> Terrain {
             volume.put(cell, block("torch"));
         }
     }
-    let yaw = (dice(number, purpose::TUNNELS, 1, 0) % 4) as i32 * 90_000;
-    Terrain { volume, start: [128.5, f64::from(FLOOR), 128.5], yaw }
+    volume
 }
 
 /// Rock with ores, under grass.

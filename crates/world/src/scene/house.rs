@@ -1,7 +1,7 @@
 //! A furnished house on a meadow.
 
 use super::meadow::{PLAIN, clear};
-use super::{Terrain, block, meadow};
+use super::{block, meadow};
 use crate::block::{Axis, Facing, WorldBlock};
 use crate::volume::Volume;
 
@@ -11,8 +11,13 @@ const WIDTH: i32 = 13;
 const DEPTH: i32 = 11;
 const WALL: i32 = 4;
 
-pub(super) fn make(number: u64) -> Terrain {
-    let Terrain { mut volume, .. } = meadow::make(number);
+pub(super) fn start() -> ([f64; 3], i32) {
+    let [x, y, z] = CORNER;
+    ([f64::from(x + WIDTH / 2) + 0.5, f64::from(y), f64::from(z + 3) + 0.5], 0)
+}
+
+pub(super) fn make(number: u64) -> Volume {
+    let mut volume = meadow::make(number);
     let [x, y, z] = CORNER;
     let (right, back, ceiling) = (x + WIDTH - 1, z + DEPTH - 1, y + WALL);
     clear(&mut volume, [x - 2, y, z - 2], [right + 2, y + 14, back + 2], WorldBlock::AIR);
@@ -21,8 +26,7 @@ pub(super) fn make(number: u64) -> Terrain {
     build_walls(&mut volume);
     build_roof(&mut volume, [x - 1, ceiling + 1, z - 1], [right + 1, ceiling + 1, back + 1]);
     furnish(&mut volume);
-    let start = [f64::from(x + WIDTH / 2) + 0.5, f64::from(y), f64::from(z + 3) + 0.5];
-    Terrain { volume, start, yaw: 0 }
+    volume
 }
 
 fn build_walls(volume: &mut Volume) {

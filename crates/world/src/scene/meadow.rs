@@ -1,6 +1,6 @@
 //! Grass with trees, a hill and a pond.
 
-use super::{Terrain, block};
+use super::block;
 use crate::angle::{cosine, sine};
 use crate::block::WorldBlock;
 use crate::hash::dice;
@@ -28,7 +28,11 @@ mod purpose {
     pub const SEABED: u32 = 5;
 }
 
-pub(super) fn make(number: u64) -> Terrain {
+pub(super) fn start(number: u64) -> ([f64; 3], i32) {
+    ([128.5, f64::from(PLAIN + 1), 128.5], Land::new(number).yaw)
+}
+
+pub(super) fn make(number: u64) -> Volume {
     let land = Land::new(number);
     let mut volume = Volume::empty();
     for x in 0..SIZE[0] {
@@ -37,8 +41,7 @@ pub(super) fn make(number: u64) -> Terrain {
         }
     }
     land.plant(&mut volume);
-    let start = [128.5, f64::from(PLAIN + 1), 128.5];
-    Terrain { volume, start, yaw: land.yaw }
+    volume
 }
 
 /// A free place at the foot of the hill, far enough below its top, with the look to the top.

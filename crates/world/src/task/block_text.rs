@@ -1,6 +1,7 @@
 //! Blocks as task files name them: `oak_door[half=lower]`.
 
-use crate::block::{Axis, Facing, WorldBlock};
+use crate::block::BlockTextError;
+use crate::block::WorldBlock;
 
 /// Why a text is no block of the world.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,42 +22,15 @@ impl NoBlock {
 
 /// Reads a block with its properties.
 pub(super) fn read_block(text: &str) -> Result<WorldBlock, NoBlock> {
-    let shown: String = text.chars().take(60).collect();
-    let (id, properties) = match text.split_once('[') {
-        None => (text, ""),
-        Some((id, rest)) => {
-            let wrong = || NoBlock::Wrong(format!("{shown:?} has no ] after its properties"));
-            (id, rest.strip_suffix(']').ok_or_else(wrong)?)
-        }
-    };
-    let Some(mut block) = WorldBlock::of(id) else {
-        let plain = id.strip_prefix("minecraft:").unwrap_or(id);
-        return Err(if craft::is_block(plain) {
-            NoBlock::NotBuilt(plain.to_owned())
-        } else {
-            NoBlock::Wrong(format!("there is no block {shown:?}"))
-        });
-    };
-    for property in properties.split(',').filter(|property| !property.is_empty()) {
-        let Some((name, value)) = property.split_once('=') else {
-            return Err(NoBlock::Wrong(format!("{property:?} is not a property with a value")));
-        };
-        block = match (name.trim(), value.trim()) {
-            ("facing", "north") => block.facing(Facing::North),
-            ("facing", "south") => block.facing(Facing::South),
-            ("facing", "west") => block.facing(Facing::West),
-            ("facing", "east") => block.facing(Facing::East),
-            ("axis", "x") => block.along(Axis::X),
-            ("axis", "y") => block.along(Axis::Y),
-            ("axis", "z") => block.along(Axis::Z),
-            // What the world's blocks do not tell apart.
-            _ => block,
-        };
-    }
-    Ok(block)
+    let id = text.split('[').next().unwrap_or_default();
+    let id = id.strip_prefix("minecraft:").unwrap_or(id);
+    WorldBlock::parse(text).map_err(|error| match error {
+        BlockTextError::UnknownId(_) if craft::is_block(id) => NoBlock::NotBuilt(id.to_owned()),
+        error => NoBlock::Wrong(error.to_string()),
+    })
 }
 
 /// Whether a door, a gate or a trapdoor stands open.
-pub(super) fn is_open(_block: WorldBlock) -> bool {
-    false
+pub(super) fn is_open(block: WorldBlock) -> bool {
+    block.is("open", "true")
 }

@@ -11,9 +11,9 @@ use super::edit::BulkEdit;
 use super::place::{Away, HutsPlace, Place, PlacedBlock};
 use crate::angle::{cosine, sine};
 use crate::block::{Facing, WorldBlock};
-use crate::hands::add;
 use crate::hash::dice;
 use crate::player::cell_of;
+use crate::support::add;
 use crate::volume::{Cell, SIZE, contains};
 use crate::world::World;
 

@@ -11,7 +11,7 @@ use crate::volume::{Cell, SIZE, Skips};
 pub(super) const LANES: usize = 16;
 
 pub(super) type Floats = [f32; LANES];
-type Ints = [i32; LANES];
+pub(super) type Ints = [i32; LANES];
 
 /// Rays from a common origin, each at a place on its way.
 pub(super) struct Packet {
@@ -222,7 +222,7 @@ fn least(one: f32, other: f32) -> f32 {
 /// The whole number below, of small numbers, without a call on processors that lack the instruction. Exactly on a whole
 /// number it may be one less.
 #[inline(always)]
-fn floor(x: f32) -> i32 {
+pub(super) fn floor(x: f32) -> i32 {
     const MAGIC: f32 = 12_582_912.0;
     ((x - 0.5) + MAGIC).to_bits() as i32 - MAGIC.to_bits() as i32
 }

@@ -1,18 +1,18 @@
 //! What a ray shows of what it meets.
 
-use super::march::{Floats, LANES, Packet};
+use super::march::{Floats, Ints, LANES, Packet, floor};
 use super::sky::{LinearColour, Sky, UNDER_WATER, byte};
 use super::{ASPECT, HALF_VIEW, Lens, Window};
 use crate::angle::{cosine, sine};
-use crate::atlas::{Atlas, Drawn, FaceTiles, STARTS, Texels};
-use crate::block::{Look, Shape, WorldBlock};
+use crate::atlas::{Atlas, Drawn, FaceTiles, STARTS, TEXELS, Texels};
+use crate::block::{BoxEdges, Look, Shape, WorldBlock, form_at};
 use crate::hash::mix;
 use crate::player::is_water_at;
 use crate::volume::{Cell, Light, Volume};
 use crate::world::{Body, World};
 
 /// How far one sees. Fog hides the edge.
-const FAR: f32 = 128.0;
+const FAR: f32 = 96.0;
 
 /// How far one sees under water.
 const FAR_UNDER_WATER: f32 = 28.0;
@@ -102,6 +102,35 @@ struct LastFace<'a> {
     tile: &'a Texels,
     /// The light before it.
     light: Light,
+    /// How bright red, green and blue are, in 65,536ths, if all rays that meet it end there and are drawn alike.
+    plain: Option<[u32; 3]>,
+}
+
+/// The rays of a packet that have ended at plain faces, which are drawn together at the end.
+struct PlainHits<'a> {
+    /// A bit for each ray.
+    lanes: u32,
+    face: Ints,
+    tile: [&'a Texels; LANES],
+    is_turned: Ints,
+    bright: [[u32; LANES]; 3],
+    distance: Floats,
+    /// Where the rays begin, from the corner of the cell.
+    from: [Floats; 3],
+}
+
+impl<'a> PlainHits<'a> {
+    fn none(tile: &'a Texels) -> Self {
+        Self {
+            lanes: 0,
+            face: [0; LANES],
+            tile: [tile; LANES],
+            is_turned: [0; LANES],
+            bright: [[0; LANES]; 3],
+            distance: [0.0; LANES],
+            from: [[0.0; LANES]; 3],
+        }
+    }
 }
 
 impl SeenBody {
@@ -131,7 +160,7 @@ impl<'a> Shader<'a> {
         let water = WorldBlock::of("water").map_or(0, |water| atlas.states[usize::from(water.0)].kind);
         Self {
             volume: &world.volume,
-            bodies: world.bodies.iter().map(|body| SeenBody::new(body, &world.volume, lens)).collect(),
+            bodies: world.seen_bodies().map(|body| SeenBody::new(&body, &world.volume, lens)).collect(),
             tiles: &atlas.tiles,
             states: &atlas.states,
             sky,
@@ -152,26 +181,25 @@ impl<'a> Shader<'a> {
         // Rays that are close together often meet the same face.
         let mut last = None;
         let mut pixels = [Pixel { veil: [0.0; 3], through: 1.0, medium: self.medium, met: None }; LANES];
+        let mut hits = PlainHits::none(&self.tiles[0]);
         for (number, body) in self.bodies.iter().enumerate() {
             if body.window.overlaps(window) {
                 packet.stop_at(number, body.low, body.high);
             }
         }
-        packet
-            .run(self.volume.skips(), |packet, lane| self.meets(packet, lane, &mut pixels[lane], &mut last));
-        let lengths = lengths(packet);
+        packet.run(self.volume.skips(), |packet, lane| {
+            self.meets(packet, lane, &mut pixels[lane], &mut hits, &mut last)
+        });
+        let plain = if hits.lanes == 0 { [[0; 3]; LANES] } else { self.plain_colours(packet, &hits) };
+        let is_plain = |lane: usize| hits.lanes >> lane & 1 == 1;
         let mut colours = [[0; 3]; LANES];
         for (lane, colour) in colours.iter_mut().enumerate() {
             let pixel = &pixels[lane];
-            let behind = pixel.met.unwrap_or_else(|| {
-                if let Some((body, face)) = packet.stop(lane) {
-                    let body = &self.bodies[body];
-                    return self.fogged(self.lit(body.colour, body.light, face), packet.limit[lane]);
-                }
-                let [x, y, z] = ray(packet, lane);
-                let direction = [x / lengths[lane], y / lengths[lane], z / lengths[lane]];
-                if self.medium == 0 { self.sky.towards(direction) } else { self.haze }
-            });
+            let behind = if is_plain(lane) {
+                plain[lane]
+            } else {
+                pixel.met.unwrap_or_else(|| self.behind_blocks(packet, lane))
+            };
             *colour = if pixel.through == 1.0 {
                 behind
             } else {
@@ -183,6 +211,76 @@ impl<'a> Shader<'a> {
         colours
     }
 
+    /// What a ray shows that no block has stopped.
+    fn behind_blocks(&self, packet: &Packet, lane: usize) -> [u8; 3] {
+        if let Some((body, face)) = packet.stop(lane) {
+            let body = &self.bodies[body];
+            let bright = self.brightness_in(body.light, face);
+            return self.fogged(lit(body.colour, bright), packet.limit[lane]);
+        }
+        if self.medium != 0 {
+            return self.haze;
+        }
+        let [x, y, z] = ray(packet, lane);
+        let length = (x * x + y * y + z * z).sqrt();
+        self.sky.towards([x / length, y / length, z / length])
+    }
+
+    /// The colours of the rays that have ended at plain faces, and of the others something. As in [`march`](super::march),
+    /// the loops over lanes become vector instructions, but for those that look something up.
+    #[inline(always)]
+    fn plain_colours(&self, packet: &Packet, hits: &PlainHits) -> [[u8; 3]; LANES] {
+        let (mut texel, mut fog): (Ints, Ints) = ([0; LANES], [0; LANES]);
+        for lane in 0..LANES {
+            let distance = hits.distance[lane];
+            let at = |axis: usize| hits.from[axis][lane] + packet.direction[axis][lane] * distance;
+            let (x, y, z) = (at(0), at(1), at(2));
+            // As in `across`.
+            let face = hits.face[lane];
+            let u = if face < 2 { z } else { x };
+            let u = if face == 1 || face == 4 { 1.0 - u } else { u };
+            let v = if face == 2 || face == 3 { z } else { y };
+            let v = if face == 3 { v } else { 1.0 - v };
+            let is_turned = hits.is_turned[lane] != 0;
+            let (u, v) = if is_turned { (v, u) } else { (u, v) };
+            let covered = distance * self.texels;
+            let [small, smaller, smallest] = [1.6, 3.2, 6.4].map(|least| i32::from(covered > least));
+            let edge = 16 - 8 * small - 4 * smaller - 2 * smallest;
+            let start = 256 * small + 64 * smaller + 16 * smallest;
+            let within = |part: f32| {
+                let at = floor(part * edge as f32);
+                let at = if at < 0 { 0 } else { at };
+                if at < edge { at } else { edge - 1 }
+            };
+            texel[lane] = start + within(v) * edge + within(u);
+            let step = floor(distance * (FOG_STEPS as f32 / self.far));
+            fog[lane] = if step < FOG_STEPS as i32 { step } else { FOG_STEPS as i32 };
+        }
+        let mut parts = [[0_u32; LANES]; 3];
+        let mut share = [0_u32; LANES];
+        for lane in 0..LANES {
+            // Lanes without a hit have any numbers.
+            let at = (texel[lane] as usize).min(TEXELS - 1);
+            let colour = hits.tile[lane][at];
+            for (part, of) in parts.iter_mut().zip(colour) {
+                part[lane] = u32::from(of);
+            }
+            share[lane] = u32::from(self.fog[(fog[lane] as usize).min(FOG_STEPS)]);
+        }
+        let mut colours = [[0; 3]; LANES];
+        for (number, part) in parts.iter_mut().enumerate() {
+            let haze = u32::from(self.haze[number]);
+            for lane in 0..LANES {
+                let lit = (part[lane] * hits.bright[number][lane]) >> 16;
+                part[lane] = (lit * (256 - share[lane]) + haze * share[lane]) >> 8;
+            }
+        }
+        for (lane, colour) in colours.iter_mut().enumerate() {
+            *colour = [0, 1, 2].map(|part| parts[part][lane] as u8);
+        }
+        colours
+    }
+
     fn fogged(&self, colour: [u32; 3], distance: f32) -> [u8; 3] {
         let step = (distance * (FOG_STEPS as f32 / self.far)) as usize;
         let share = u32::from(self.fog[step.min(FOG_STEPS)]);
@@ -190,40 +288,62 @@ impl<'a> Shader<'a> {
         [mix(0) as u8, mix(1) as u8, mix(2) as u8]
     }
 
-    /// Whether a ray ends in its cell. What it sees there goes into the pixel.
+    /// Whether a ray ends in its cell. What it sees there goes into the pixel, or is left to the end.
     #[inline(always)]
     fn meets(
         &self,
         packet: &Packet,
         lane: usize,
         pixel: &mut Pixel,
+        hits: &mut PlainHits<'a>,
         last: &mut Option<LastFace<'a>>,
     ) -> bool {
-        let cell = packet.cell(lane);
-        let face = packet.face(lane);
-        let LastFace { drawn, tile, light, .. } = match last {
-            Some(known) if known.cell == cell && known.face == face => *known,
-            _ => {
-                let number = usize::from(self.volume.state_inside(cell));
-                let Some(drawn) = self.states.get(number) else { return false };
-                let mut before = cell;
-                if let Some(face) = face {
-                    before[face / 2] += if face % 2 == 1 { 1 } else { -1 };
-                }
-                let tile = self.tile(drawn, cell, face.unwrap_or(UP));
-                *last.insert(LastFace { cell, face, drawn, tile, light: self.volume.light(before) })
-            }
+        let (cell, face) = (packet.cell(lane), packet.face(lane));
+        let known = match last {
+            Some(known) if known.cell == cell && known.face == face => known,
+            _ => match self.face(cell, face) {
+                Some(found) => last.insert(found),
+                None => return false,
+            },
         };
-        if let Some(face) = face
-            && drawn.shape == Shape::Cube
-        {
-            let distance = packet.distance[lane];
-            let on =
-                |axis: usize| self.origin[axis] + packet.direction[axis][lane] * distance - cell[axis] as f32;
-            let place = across(face, [on(0), on(1), on(2)]);
-            return self.show(&Spot { drawn, cell, face, tile, distance, place, light }, pixel);
+        if let (Some(bright), Some(face)) = (known.plain, known.face) {
+            hits.lanes |= 1 << lane;
+            hits.face[lane] = face as i32;
+            hits.tile[lane] = known.tile;
+            hits.is_turned[lane] = i32::from(known.drawn.faces[face].turned);
+            hits.distance[lane] = packet.distance[lane];
+            for axis in 0..3 {
+                hits.from[axis][lane] = self.origin[axis] - cell[axis] as f32;
+                hits.bright[axis][lane] = bright[axis];
+            }
+            return true;
         }
-        self.meets_shape(packet, lane, drawn, cell, pixel)
+        let LastFace { drawn, tile, light, .. } = *known;
+        match face {
+            Some(face) if drawn.shape == Shape::Cube => {
+                let distance = packet.distance[lane];
+                let on = |axis: usize| {
+                    self.origin[axis] + packet.direction[axis][lane] * distance - cell[axis] as f32
+                };
+                let place = across(face, [on(0), on(1), on(2)]);
+                self.show(&Spot { drawn, cell, face, tile, distance, place, light }, pixel)
+            }
+            _ => self.meets_shape(packet, lane, drawn, cell, pixel),
+        }
+    }
+
+    /// What is needed to draw the face of a cell by which a ray comes in.
+    fn face(&self, cell: Cell, face: Option<usize>) -> Option<LastFace<'a>> {
+        let drawn = self.states.get(usize::from(self.volume.state_inside(cell)))?;
+        let mut before = cell;
+        if let Some(face) = face {
+            before[face / 2] += if face % 2 == 1 { 1 } else { -1 };
+        }
+        let light = self.volume.light(before);
+        let is_plain = drawn.shape == Shape::Cube && drawn.look == Look::Opaque && self.target != Some(cell);
+        let plain = face.filter(|_| is_plain).map(|face| self.brightness(drawn, light, face));
+        let tile = self.tile(drawn, cell, face.unwrap_or(UP));
+        Some(LastFace { cell, face, drawn, tile, light, plain })
     }
 
     /// As [`Self::meets`], for what does not fill its cell.
@@ -257,39 +377,90 @@ impl<'a> Shader<'a> {
                 face.is_some_and(|face| self.show_face(drawn, cell, face, distance, point, pixel))
             }
             Shape::Cross => {
-                let planes = [
-                    (local[2] - local[0]) / (direction[0] - direction[2]),
-                    (1.0 - local[0] - local[2]) / (direction[0] + direction[2]),
-                ];
-                let order = if planes[0] <= planes[1] { [0, 1] } else { [1, 0] };
-                order.into_iter().any(|plane| {
-                    let distance = planes[plane];
-                    let [x, y, _] = at(distance);
-                    let is_here = distance > 0.0 && (0.0..1.0).contains(&x) && (0.0..1.0).contains(&y);
-                    // A plant is as bright from everywhere.
-                    let tile = self.tile(drawn, cell, UP);
-                    let spot = Spot { drawn, cell, face: UP, tile, distance, place: (x, 1.0 - y), light };
-                    is_here && distance < packet.limit[lane] && self.show(&spot, pixel)
-                })
+                // A plant is as bright from everywhere.
+                let tile = self.variant(drawn.faces[UP], cell);
+                let spot = Spot { drawn, cell, face: UP, tile, distance, place: (0.0, 0.0), light };
+                self.meets_cross(packet, lane, spot, 0.0, pixel)
             }
-            Shape::Boxes(boxes) => {
-                let mut nearest: Option<(f32, usize)> = None;
-                for edges in boxes {
-                    let edge = |index: usize| f32::from(edges[index]) / 16.0;
-                    let (low, high) = ([edge(0), edge(1), edge(2)], [edge(3), edge(4), edge(5)]);
-                    let met = enter(local, direction, low, high);
-                    nearest = match (nearest, met) {
-                        (Some(one), Some(other)) if one.0 <= other.0 => Some(one),
-                        (one, other) => other.or(one),
-                    };
+            Shape::Boxes(boxes) => self.meets_boxes(packet, lane, drawn, cell, boxes, pixel),
+            Shape::Joined => {
+                let block = WorldBlock(self.volume.state_inside(cell));
+                match &form_at(self.volume, cell, block).drawn {
+                    Shape::Boxes(boxes) => self.meets_boxes(packet, lane, drawn, cell, boxes, pixel),
+                    _ => false,
                 }
-                nearest.is_some_and(|(distance, face)| {
-                    let (place, tile) = (across(face, at(distance)), self.tile(drawn, cell, face));
-                    distance < packet.limit[lane]
-                        && self.show(&Spot { drawn, cell, face, tile, distance, place, light }, pixel)
-                })
             }
         }
+    }
+
+    /// Shows the boxes that a ray meets, from near to far, until one is there.
+    fn meets_boxes(
+        &self,
+        packet: &Packet,
+        lane: usize,
+        drawn: &Drawn,
+        cell: Cell,
+        boxes: &[BoxEdges],
+        pixel: &mut Pixel,
+    ) -> bool {
+        let direction = ray(packet, lane);
+        let local = [0, 1, 2].map(|axis| self.origin[axis] - cell[axis] as f32);
+        let light = self.volume.light(cell);
+        let mut last = -1.0;
+        loop {
+            let mut nearest: Option<(f32, usize)> = None;
+            for edges in boxes {
+                let edge = |index: usize| f32::from(edges[index]) / 16.0;
+                let (low, high) = ([edge(0), edge(1), edge(2)], [edge(3), edge(4), edge(5)]);
+                let met = enter(local, direction, low, high).filter(|met| met.0 > last);
+                nearest = match (nearest, met) {
+                    (Some(one), Some(other)) if one.0 <= other.0 => Some(one),
+                    (one, other) => other.or(one),
+                };
+            }
+            let Some((distance, face)) = nearest.filter(|(distance, _)| *distance < packet.limit[lane])
+            else {
+                break;
+            };
+            let point = [0, 1, 2].map(|axis| local[axis] + direction[axis] * distance);
+            let (place, tile) = (across(face, point), self.variant(drawn.faces[face % 6], cell));
+            if self.show(&Spot { drawn, cell, face, tile, distance, place, light }, pixel) {
+                return true;
+            }
+            if drawn.look == Look::Translucent {
+                break;
+            }
+            last = distance;
+        }
+        drawn.cross.is_some_and(|(cross, from)| {
+            let tile = self.variant(cross, cell);
+            let spot = Spot { drawn, cell, face: UP, tile, distance: 0.0, place: (0.0, 0.0), light };
+            self.meets_cross(packet, lane, spot, from, pixel)
+        })
+    }
+
+    /// Shows what stands from corner to corner, from a height on.
+    fn meets_cross(&self, packet: &Packet, lane: usize, spot: Spot, from: f32, pixel: &mut Pixel) -> bool {
+        let direction = ray(packet, lane);
+        let local = [0, 1, 2].map(|axis| self.origin[axis] - spot.cell[axis] as f32);
+        let planes = [
+            (local[2] - local[0]) / (direction[0] - direction[2]),
+            (1.0 - local[0] - local[2]) / (direction[0] + direction[2]),
+        ];
+        let order = if planes[0] <= planes[1] { [0, 1] } else { [1, 0] };
+        let mut spot = spot;
+        for plane in order {
+            let distance = planes[plane];
+            let x = local[0] + direction[0] * distance;
+            let y = (local[1] + direction[1] * distance - from) / (1.0 - from);
+            spot.distance = distance;
+            spot.place = (x, 1.0 - y);
+            let is_here = distance > 0.0 && (0.0..1.0).contains(&x) && (0.0..1.0).contains(&y);
+            if is_here && distance < packet.limit[lane] && self.show(&spot, pixel) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Shows a face of a full cell, which is lit from the cell before it.
@@ -320,11 +491,8 @@ impl<'a> Shader<'a> {
         if drawn.look == Look::Cutout && alpha < THERE {
             return false;
         }
-        let mut colour = if drawn.light > 0 {
-            self.lit([r, g, b], Light::new(light.sky(), drawn.light), UP)
-        } else {
-            self.lit([r, g, b], light, spot.face)
-        };
+        let bright = self.brightness(drawn, light, spot.face);
+        let mut colour = lit([r, g, b], bright);
         if self.target == Some(spot.cell) {
             let is_dark = self.cracks.is_some_and(|(cell, part)| cell == spot.cell && is_cracked(u, v, part));
             let is_edge = u.min(v).min(1.0 - u).min(1.0 - v) < OUTLINE;
@@ -348,7 +516,11 @@ impl<'a> Shader<'a> {
 
     /// The tile that a face of a cell shows.
     fn tile(&self, drawn: &Drawn, cell: Cell, face: usize) -> &'a Texels {
-        let FaceTiles { first, variants, .. } = drawn.faces[face % 6];
+        self.variant(drawn.faces[face % 6], cell)
+    }
+
+    fn variant(&self, tiles: FaceTiles, cell: Cell) -> &'a Texels {
+        let FaceTiles { first, variants, .. } = tiles;
         let variant = if variants > 1 {
             voxel::textures::variant_hash(cell.map(|at| at as u32)) % u32::from(variants)
         } else {
@@ -368,26 +540,28 @@ impl<'a> Shader<'a> {
         spot.tile[STARTS[level] + at(v) * edge as usize + at(u)]
     }
 
+    /// How bright a face is: red, green and blue in 65,536ths.
     #[inline(always)]
-    fn lit(&self, colour: [u8; 3], light: Light, face: usize) -> [u32; 3] {
-        let light = &self.sky.light[usize::from(light.0)];
-        let part = |part: usize| (u32::from(colour[part]) * u32::from(light[part]) * FACES[face]) >> 16;
-        [part(0), part(1), part(2)]
+    fn brightness(&self, drawn: &Drawn, light: Light, face: usize) -> [u32; 3] {
+        let (light, face) =
+            if drawn.light > 0 { (Light::new(light.sky(), drawn.light), UP) } else { (light, face) };
+        self.brightness_in(light, face)
     }
+
+    #[inline(always)]
+    fn brightness_in(&self, light: Light, face: usize) -> [u32; 3] {
+        self.sky.light[usize::from(light.0)].map(|part| u32::from(part) * FACES[face])
+    }
+}
+
+/// A colour in some light.
+#[inline(always)]
+fn lit(colour: [u8; 3], bright: [u32; 3]) -> [u32; 3] {
+    [0, 1, 2].map(|part| (u32::from(colour[part]) * bright[part]) >> 16)
 }
 
 fn ray(packet: &Packet, lane: usize) -> [f32; 3] {
     [packet.direction[0][lane], packet.direction[1][lane], packet.direction[2][lane]]
-}
-
-#[inline(always)]
-fn lengths(packet: &Packet) -> Floats {
-    let mut lengths = [0.0; LANES];
-    for (lane, length) in lengths.iter_mut().enumerate() {
-        let [x, y, z] = ray(packet, lane);
-        *length = (x * x + y * y + z * z).sqrt();
-    }
-    lengths
 }
 
 /// The place on a tile of a point on a face.

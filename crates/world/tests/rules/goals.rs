@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use world::block::WorldBlock;
 use world::task::Marks;
 use world::{Action, Cell, Event, EventKind, World, WorldTask};
 
@@ -38,6 +39,25 @@ impl Yard {
         for cell in cells {
             self.world.set_block(place(*cell), block(id));
         }
+        self
+    }
+
+    /// The player puts in a door, which takes two cells.
+    fn put_door(mut self, id: &'static str, cell: Cell) -> Self {
+        self.world.step(&Action::default());
+        for (up, half) in ["lower", "upper"].into_iter().enumerate() {
+            let state = WorldBlock::parse(&format!("{id}[half={half}]")).unwrap_or_default();
+            self.world.set_block(place([cell[0], cell[1] + up as i32, cell[2]]), state);
+        }
+        self.marks.note(&self.world, &[Event::new(EventKind::UseItem, id)]);
+        self
+    }
+
+    /// A block gets another state.
+    fn turn(mut self, state: &str, cell: Cell) -> Self {
+        self.world.step(&Action::default());
+        self.world.set_block(place(cell), WorldBlock::parse(state).unwrap_or_default());
+        self.marks.note(&self.world, &[]);
         self
     }
 
@@ -293,6 +313,35 @@ fn rooms_are_closed_and_built() {
             house().put("bricks", &[[6, 0, 1], [6, 1, 1]]),
             house().found("bricks", &[[1, 0, 1], [1, 1, 1]]),
         ],
+    );
+}
+
+#[test]
+fn gates_stand_open_and_houses_have_doors() {
+    let at = [[0, 0, 0]];
+    check(
+        "open: {of: ['#wooden_fence_gates', oak_trapdoor]}",
+        &[
+            Yard::new().put("oak_fence_gate", &at).turn("oak_fence_gate[open=true]", at[0]),
+            Yard::new().put("oak_trapdoor", &at).turn("oak_trapdoor[open=true]", at[0]),
+            Yard::new().put("birch_fence_gate", &at).turn("birch_fence_gate[open=true,facing=east]", at[0]),
+        ],
+        &[
+            Yard::new().put("oak_fence_gate", &at),
+            Yard::new().turn("oak_fence_gate[open=true]", at[0]),
+            Yard::new().put("oak_door", &at).turn("oak_door[open=true]", at[0]),
+        ],
+    );
+    let way_in = cells([1, 0, 0], [1, 1, 0]);
+    let house = || Yard::new().put("oak_planks", &shell([3, 2, 3])).dig(&way_in);
+    check(
+        "room: {air: 8, door: true}",
+        &[
+            house().put_door("oak_door", way_in[0]),
+            house().put_door("iron_door", way_in[0]),
+            house().put_door("birch_door", way_in[0]).put("torch", &[[1, 0, 1]]).dig(&[[1, 0, 1]]),
+        ],
+        &[house(), house().put("oak_planks", &way_in), house().put("oak_planks", &way_in[..1])],
     );
 }
 

@@ -124,6 +124,8 @@ fn sprinting_ends_at_a_wall() {
 fn falls_hurt_by_what_is_beyond_three_metres() {
     for (fall, health) in [(3, 20), (4, 19), (10, 13), (22, 1), (23, 0), (60, 0)] {
         let mut world = floor();
+        // Too hungry to heal.
+        world.set_needs(20, 17, 0);
         world.place_player([128.5, f64::from(FLOOR + fall), 128.5], 0, 0);
         rest(&mut world, 120);
         assert_eq!(world.player().health, health, "a fall of {fall}");

@@ -183,6 +183,20 @@ fn a_goal_is_paid_once_and_stays_met() {
 }
 
 #[test]
+fn pumpkins_are_carved_with_shears() {
+    let mut episode = begin("carve_pumpkins");
+    episode.step(&Action::default().look(60.0, 0.0).choose(1).press(Use));
+    let target = episode.world().target().unwrap();
+    assert_eq!(episode.world().volume().block(target.cell).id(), "pumpkin");
+    episode.step(&Action::default().choose(2));
+    let outcome = episode.step(&press(&[Use]));
+    assert_eq!((outcome.reward, outcome.events[0].object), (5.0, "shears"));
+    assert_eq!(episode.world().volume().block(target.cell).id(), "carved_pumpkin");
+    assert_eq!(episode.world().things().items()[0].stack.count, world::carve::CARVED_SEEDS);
+    assert_eq!(episode.step(&press(&[Use])).reward, 0.0);
+}
+
+#[test]
 fn an_episode_ends_when_all_is_done_if_it_is_told_to() {
     for stops in [false, true] {
         let task = find_task("look_at_the_sky").unwrap();

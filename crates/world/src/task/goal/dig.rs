@@ -1,7 +1,7 @@
 //! Tunnels and holes.
 
 use super::{DigAndFill, Tunnel};
-use crate::hands::add;
+use crate::support::add;
 use crate::task::marks::Marks;
 use crate::volume::Cell;
 use crate::world::World;

@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::{Maze, Ring};
-use crate::hands::add;
+use crate::support::add;
 use crate::task::marks::Marks;
 use crate::volume::Cell;
 use crate::world::World;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::Room;
-use crate::hands::add;
+use crate::support::add;
 use crate::task::marks::Marks;
 use crate::volume::{Cell, contains};
 use crate::world::World;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{Column, CountPlaced, Lit, Open, Tower, Wall};
-use crate::hands::add;
 use crate::player::cell_of;
+use crate::support::add;
 use crate::task::block_text::is_open;
 use crate::task::marks::Marks;
 use crate::task::sets::common_id;
