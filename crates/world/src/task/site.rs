@@ -32,7 +32,7 @@ const RISE_SIDE: f64 = 6.0;
 const RISE_BEFORE: f64 = 5.0;
 
 /// The ground around a start, while things are put up on it.
-pub(super) struct Ground<'a> {
+pub(super) struct StartGround<'a> {
     world: &'a mut World,
     start: Cell,
     /// Rectangles of ground that something stands on, as their lowest and highest x and z.
@@ -50,7 +50,7 @@ struct DrawnSite {
     away: f64,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> StartGround<'a> {
     pub fn new(world: &'a mut World) -> Self {
         let start = cell_of(world.player.position);
         let [x, _, z] = start;

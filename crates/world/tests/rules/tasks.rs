@@ -35,9 +35,7 @@ fn every_shipped_file_is_a_task_of_the_catalogue() {
         let task = WorldTask::parse(name, text).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(names.insert(task.name().to_owned()), "{name} is there twice");
         assert!(task.payable() > 0.0 && (1..=3).contains(&task.difficulty().unwrap()), "{name}");
-        // What other parts of the world add later is a warning until then.
-        let known = |problem: &world::task::TaskProblem| problem.words.starts_with("the world has no ");
-        assert!(task.warnings().iter().all(known), "{name}: {:?}", task.warnings());
+        assert_eq!(task.warnings(), [], "{name}");
         let is_in_catalogue =
             |facts: &world::task::TaskFacts| format!("{}/{}", facts.category, facts.name) == *name;
         let facts = catalogue().iter().find(|facts| is_in_catalogue(facts));
