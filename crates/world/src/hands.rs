@@ -141,6 +141,11 @@ impl World {
                 }
             }
         }
+        if self.carve(target, events) {
+            self.hands.use_pause = USE_PAUSE;
+            self.hands.swing = 0;
+            return true;
+        }
         let Some(ItemStack { item, .. }) = self.held() else { return false };
         let Some(block) = block_of_item(item.id()) else { return false };
         let context = PlacementContext { target, yaw: self.player.yaw, look: self.player.look() };

@@ -16,6 +16,7 @@ mod angle;
 mod atlas;
 pub mod block;
 pub mod body;
+pub mod carve;
 pub mod containers;
 mod episode;
 mod events;

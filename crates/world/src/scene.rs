@@ -51,6 +51,14 @@ impl Scene {
         }
     }
 
+    /// A place on the slope of a hill with the look to its top, if the scene has one.
+    pub(crate) fn hillside(self, terrain: &Terrain, seed: u64) -> Option<([f64; 3], i32)> {
+        match self {
+            Self::Meadow => meadow::hillside(&terrain.volume, seed % TERRAINS),
+            Self::Cave | Self::House => None,
+        }
+    }
+
     /// Where the player's feet are in one of the scene's terrains at the start, and where the player looks. It is known
     /// without making the terrain.
     pub fn start(self, number: u64) -> ([f64; 3], i32) {
@@ -59,14 +67,6 @@ impl Scene {
             Self::Meadow => meadow::start(number),
             Self::Cave => cave::start(number),
             Self::House => house::start(),
-        }
-    }
-
-    /// A place on the slope of a hill with the look to its top, if the scene has one.
-    pub(crate) fn hillside(self, terrain: &Terrain, seed: u64) -> Option<([f64; 3], i32)> {
-        match self {
-            Self::Meadow => meadow::hillside(&terrain.volume, seed % TERRAINS),
-            Self::Cave | Self::House => None,
         }
     }
 

@@ -333,7 +333,7 @@ impl WorldTask {
         {
             world.place_player(position, yaw, 0);
         }
-        let mut ground = site::Ground::new(&mut world);
+        let mut ground = site::StartGround::new(&mut world);
         for place in &self.places {
             ground.put_up(place);
         }

@@ -44,11 +44,12 @@ pub(super) fn apply(command: &TaskCommand, world: &mut World, cells_left: &mut u
             world.place_player(position, yaw, pitch);
         }
         TaskCommand::Clear => world.inventory = crate::inventory::Inventory::default(),
-        TaskCommand::Summon { at, item: Some(stack), .. } => {
-            world.spill(cell_of(place(*at, world)), *stack);
+        TaskCommand::Summon { at, item: Some(item), .. } => {
+            let position = place(*at, world);
+            world.things.add_item(*item, position, [0.0; 3], 10);
         }
         // The world has no bodies with a will, no weather, no effects and no experience.
-        TaskCommand::Summon { .. }
+        TaskCommand::Summon { item: None, .. }
         | TaskCommand::Weather(_)
         | TaskCommand::Effect { .. }
         | TaskCommand::ClearEffects
@@ -57,7 +58,7 @@ pub(super) fn apply(command: &TaskCommand, world: &mut World, cells_left: &mut u
     }
 }
 
-/// Puts stacks into the slots of a chest, a barrel or a furnace.
+/// Puts stacks into the slots of a chest, a barrel or a furnace, as far as it has such slots.
 pub(super) fn fill_container(world: &mut World, cell: Cell, content: &[(u8, ItemStack)]) {
     for (slot, stack) in content {
         world.put_into(cell, usize::from(*slot), Some(*stack));

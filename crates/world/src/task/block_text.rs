@@ -1,6 +1,7 @@
 //! Blocks as task files name them: `oak_door[half=lower]`.
 
-use crate::block::{BlockTextError, WorldBlock};
+use crate::block::BlockTextError;
+use crate::block::WorldBlock;
 
 /// Why a text is no block of the world.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,18 +22,12 @@ impl NoBlock {
 
 /// Reads a block with its properties.
 pub(super) fn read_block(text: &str) -> Result<WorldBlock, NoBlock> {
+    let id = text.split('[').next().unwrap_or_default();
+    let id = id.strip_prefix("minecraft:").unwrap_or(id);
     WorldBlock::parse(text).map_err(|error| match error {
-        BlockTextError::UnknownId(_) => {
-            let id = text.split('[').next().unwrap_or(text).trim();
-            let plain = id.strip_prefix("minecraft:").unwrap_or(id);
-            if craft::is_block(plain) { NoBlock::NotBuilt(plain.to_owned()) } else { wrong(&error) }
-        }
-        _ => wrong(&error),
+        BlockTextError::UnknownId(_) if craft::is_block(id) => NoBlock::NotBuilt(id.to_owned()),
+        error => NoBlock::Wrong(error.to_string()),
     })
-}
-
-fn wrong(error: &BlockTextError) -> NoBlock {
-    NoBlock::Wrong(error.to_string())
 }
 
 /// Whether a door, a gate or a trapdoor stands open.

@@ -32,7 +32,7 @@ const RISE_SIDE: f64 = 6.0;
 const RISE_BEFORE: f64 = 5.0;
 
 /// The ground around a start, while things are put up on it.
-pub(super) struct Ground<'a> {
+pub(super) struct StartGround<'a> {
     world: &'a mut World,
     start: Cell,
     /// Rectangles of ground that something stands on, as their lowest and highest x and z.
@@ -50,7 +50,7 @@ struct DrawnSite {
     away: f64,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> StartGround<'a> {
     pub fn new(world: &'a mut World) -> Self {
         let start = cell_of(world.player.position);
         let [x, _, z] = start;
@@ -203,11 +203,11 @@ impl<'a> Ground<'a> {
     /// The first cell above solid ground, near the height of the start.
     fn air_above_ground(&self, [x, z]: [i32; 2]) -> Option<i32> {
         let highest = self.start[1] + UP_AND_DOWN;
-        (0..UP_AND_DOWN * 2).map(|down| highest - down).find_map(|y| {
+        (0..UP_AND_DOWN * 2).map(|down| highest - down).find(|&y| {
             let (above, below) = (self.world.volume.block([x, y, z]), self.world.volume.block([x, y - 1, z]));
             let is_ground =
                 below.state().solid && below.state().filter == 15 && !below.id().ends_with("_log");
-            (is_ground && !above.state().solid).then_some(y)
+            is_ground && !above.state().solid
         })
     }
 

@@ -104,6 +104,19 @@ fn time_and_place_are_set() {
 }
 
 #[test]
+fn items_lie_about_and_in_chests() {
+    let episode = begun(&[
+        "/summon item ~2 ~1 ~ {Item:{id:\"minecraft:bread\",Count:3b}}",
+        "/setblock ~3 ~ ~ minecraft:chest[facing=west]{Items:[{Slot:4b,id:\"minecraft:apple\",Count:2b}]}",
+    ]);
+    let world = episode.world();
+    assert_eq!((world.things().items().len(), world.things().items()[0].stack.count), (1, 3));
+    let [x, y, z] = world.player().position.map(|at| at.floor() as i32);
+    let chest = world.containers().get([x + 3, y, z]).unwrap();
+    assert_eq!(chest.slots()[4].unwrap().item.id(), "apple");
+}
+
+#[test]
 fn what_the_world_does_not_have_yet_changes_nothing() {
     let plain = begun(&["/gamemode survival"]).world().hash();
     for command in [

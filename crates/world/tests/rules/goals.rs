@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use world::block::WorldBlock;
 use world::task::Marks;
 use world::{Action, Cell, Event, EventKind, World, WorldTask};
 
@@ -41,6 +42,25 @@ impl Yard {
         self
     }
 
+    /// The player puts in a door, which takes two cells.
+    fn put_door(mut self, id: &'static str, cell: Cell) -> Self {
+        self.world.step(&Action::default());
+        for (up, half) in ["lower", "upper"].into_iter().enumerate() {
+            let state = WorldBlock::parse(&format!("{id}[half={half}]")).unwrap_or_default();
+            self.world.set_block(place([cell[0], cell[1] + up as i32, cell[2]]), state);
+        }
+        self.marks.note(&self.world, &[Event::new(EventKind::UseItem, id)]);
+        self
+    }
+
+    /// A block gets another state.
+    fn turn(mut self, state: &str, cell: Cell) -> Self {
+        self.world.step(&Action::default());
+        self.world.set_block(place(cell), WorldBlock::parse(state).unwrap_or_default());
+        self.marks.note(&self.world, &[]);
+        self
+    }
+
     /// The player digs blocks out, one after the other.
     fn dig(mut self, cells: &[Cell]) -> Self {
         for cell in cells {
@@ -67,7 +87,7 @@ impl Yard {
     fn meets(&self, goal: &str) -> bool {
         let file = format!("text: Do it.\ngoal: {{{goal}}}\n");
         let task = WorldTask::parse("test", &file).unwrap_or_else(|error| panic!("{goal}: {error}"));
-        task.goal().unwrap().holds(&self.world, &self.marks, self.origin)
+        task.goal().is_some_and(|goal| goal.holds(&self.world, &self.marks, self.origin))
     }
 }
 
@@ -105,7 +125,7 @@ fn plan(rows: &[&str], height: i32) -> Vec<Cell> {
     cells
 }
 
-fn check(goal: &str, met: Vec<Yard>, unmet: Vec<Yard>) {
+fn check(goal: &str, met: &[Yard], unmet: &[Yard]) {
     assert!(met.len() >= 3 && unmet.len() >= 3, "{goal}");
     for (number, yard) in met.iter().enumerate() {
         assert!(yard.meets(goal), "{goal}: number {number} of those that meet it");
@@ -120,12 +140,12 @@ fn counts_are_of_what_was_placed_and_still_stands() {
     let some = cells([0, 0, 0], [3, 0, 0]);
     check(
         "count_placed: {of: [glass, torch, '#planks'], count: 4, kinds: 2}",
-        vec![
+        &[
             Yard::new().put("glass", &some[..2]).put("oak_planks", &some[2..]),
             Yard::new().put("oak_planks", &some[..1]).put("birch_planks", &some[1..]),
             Yard::new().put("glass", &some).put("torch", &[[0, 0, 2]]),
         ],
-        vec![
+        &[
             Yard::new().put("glass", &some),
             Yard::new().found("glass", &some[..2]).put("oak_planks", &some[2..]),
             Yard::new().put("glass", &some[..2]).put("oak_planks", &some[2..]).dig(&some[..1]),
@@ -139,12 +159,12 @@ fn columns_go_straight_up() {
     let three = cells([0, 0, 0], [0, 2, 0]);
     check(
         "column: {of: cobblestone, height: 3}",
-        vec![
+        &[
             Yard::new().put("cobblestone", &three),
             Yard::new().put("cobblestone", &cells([0, 0, 0], [0, 6, 0])),
             Yard::new().put("bricks", &[[0, 0, 0]]).put("cobblestone", &cells([0, 1, 0], [0, 3, 0])),
         ],
-        vec![
+        &[
             Yard::new().put("cobblestone", &three[..2]),
             Yard::new().found("cobblestone", &three),
             Yard::new().put("cobblestone", &cells([0, 0, 0], [2, 0, 0])),
@@ -158,14 +178,14 @@ fn columns_go_straight_up() {
 fn walls_have_no_holes() {
     check(
         "wall: {length: 4, height: 2}",
-        vec![
+        &[
             Yard::new().put("bricks", &cells([0, 0, 0], [3, 1, 0])),
             Yard::new().put("bricks", &cells([0, 0, 0], [0, 2, 5])),
             Yard::new()
                 .put("bricks", &cells([0, 0, 0], [2, 1, 0]))
                 .put("glass", &cells([3, 0, 0], [3, 1, 0])),
         ],
-        vec![
+        &[
             Yard::new().put("bricks", &cells([0, 0, 0], [2, 1, 0])),
             Yard::new().put("bricks", &cells([0, 0, 0], [3, 1, 0])).dig(&[[1, 1, 0]]),
             Yard::new().put("bricks", &cells([0, 0, 0], [7, 0, 0])),
@@ -179,7 +199,7 @@ fn walls_have_no_holes() {
 fn towers_are_slim_and_stood_upon() {
     check(
         "tower: {height: 4, base: 2}",
-        vec![
+        &[
             Yard::new().put("stone", &cells([0, 0, 0], [0, 3, 0])).stand([0, 4, 0]),
             Yard::new().put("stone", &cells([0, 0, 0], [1, 5, 1])).stand([1, 6, 0]),
             Yard::new()
@@ -187,7 +207,7 @@ fn towers_are_slim_and_stood_upon() {
                 .put("bricks", &cells([1, 1, 0], [1, 4, 0]))
                 .stand([1, 5, 0]),
         ],
-        vec![
+        &[
             Yard::new().put("stone", &cells([0, 0, 0], [0, 3, 0])),
             Yard::new().put("stone", &cells([0, 0, 0], [0, 2, 0])).stand([0, 3, 0]),
             Yard::new().put("stone", &cells([0, 0, 0], [2, 3, 0])).stand([0, 4, 0]),
@@ -205,12 +225,12 @@ fn mazes_have_a_way_through_with_bends() {
     let bent = ["#.###", "#...#", "###.#"];
     check(
         "maze: {bends: 2}",
-        vec![
+        &[
             Yard::new().put("bricks", &plan(&bent, 2)),
             Yard::new().put("bricks", &plan(&bent, 3)),
             Yard::new().put("bricks", &plan(&["#.#####", "#.....#", "#####.#", "#.....#", "#.#####"], 2)),
         ],
-        vec![
+        &[
             Yard::new().put("bricks", &plan(&bent, 1)),
             Yard::new().put("bricks", &plan(&["#.#", "#.#", "#.#"], 2)),
             Yard::new().put("bricks", &plan(&["#.###", "#...#", "#####"], 2)),
@@ -225,12 +245,12 @@ fn rings_are_closed() {
     let ring = plan(&["####", "#..#", "####"], 1);
     check(
         "ring: {of: cobblestone, area: 2}",
-        vec![
+        &[
             Yard::new().put("cobblestone", &ring),
             Yard::new().put("cobblestone", &plan(&[".##.", "#..#", ".##."], 1)),
             Yard::new().put("cobblestone", &plan(&["#####", "#...#", "#...#", "#####"], 2)),
         ],
-        vec![
+        &[
             Yard::new().put("cobblestone", &ring).dig(&ring[..2]),
             Yard::new().put("cobblestone", &plan(&["###", "#.#", "###"], 1)),
             Yard::new().put("bricks", &ring),
@@ -242,16 +262,12 @@ fn rings_are_closed() {
     let goal = "ring: {of: cobblestone, area: 2, around: {of: [glass, torch], count: 2, kinds: 2}}";
     check(
         goal,
-        vec![
+        &[
             yard().put("glass", &inside[..1]).put("torch", &inside[1..]),
             yard().put("torch", &inside[..1]).put("glass", &inside[1..]),
             yard().put("glass", &inside).put("torch", &[[1, 1, 1]]),
         ],
-        vec![
-            yard(),
-            yard().put("glass", &inside),
-            yard().put("glass", &inside[..1]).put("torch", &[[6, 0, 6]]),
-        ],
+        &[yard(), yard().put("glass", &inside), yard().put("glass", &inside[..1]).put("torch", &[[6, 0, 6]])],
     );
 }
 
@@ -262,12 +278,12 @@ fn rooms_are_closed_and_built() {
     let hole = [[1, 2, 1]];
     check(
         "room: {air: 8}",
-        vec![
+        &[
             house(),
             Yard::new().put("glass", &shell([4, 3, 3])),
             house().dig(&[[0, 1, 1]]).put("glass", &[[0, 1, 1]]),
         ],
-        vec![
+        &[
             house().dig(&hole),
             house().dig(&[[0, 0, 1]]),
             Yard::new().found("oak_planks", &walls),
@@ -278,29 +294,54 @@ fn rooms_are_closed_and_built() {
     );
     check(
         "room: {air: 7, light: 8}",
-        vec![
+        &[
             house().put("torch", &[[1, 0, 1]]),
             house().dig(&hole).put("glowstone", &hole),
             house().put("torch", &[[2, 0, 2]]),
         ],
-        vec![
-            house(),
-            house().put("torch", &[[5, 0, 1]]),
-            house().put("torch", &[[1, 0, 1]]).dig(&[[1, 0, 1]]),
-        ],
+        &[house(), house().put("torch", &[[5, 0, 1]]), house().put("torch", &[[1, 0, 1]]).dig(&[[1, 0, 1]])],
     );
     check(
         "room: {air: 6, with: {of: bricks, count: 2}}",
-        vec![
+        &[
             house().put("bricks", &[[1, 0, 1], [2, 0, 1]]),
             house().dig(&[[0, 0, 1], [0, 0, 2]]).put("bricks", &[[0, 0, 1], [0, 0, 2]]),
             house().put("bricks", &[[1, 0, 1], [1, 1, 1]]),
         ],
-        vec![
+        &[
             house().put("bricks", &[[1, 0, 1]]),
             house().put("bricks", &[[6, 0, 1], [6, 1, 1]]),
             house().found("bricks", &[[1, 0, 1], [1, 1, 1]]),
         ],
+    );
+}
+
+#[test]
+fn gates_stand_open_and_houses_have_doors() {
+    let at = [[0, 0, 0]];
+    check(
+        "open: {of: ['#wooden_fence_gates', oak_trapdoor]}",
+        &[
+            Yard::new().put("oak_fence_gate", &at).turn("oak_fence_gate[open=true]", at[0]),
+            Yard::new().put("oak_trapdoor", &at).turn("oak_trapdoor[open=true]", at[0]),
+            Yard::new().put("birch_fence_gate", &at).turn("birch_fence_gate[open=true,facing=east]", at[0]),
+        ],
+        &[
+            Yard::new().put("oak_fence_gate", &at),
+            Yard::new().turn("oak_fence_gate[open=true]", at[0]),
+            Yard::new().put("oak_door", &at).turn("oak_door[open=true]", at[0]),
+        ],
+    );
+    let way_in = cells([1, 0, 0], [1, 1, 0]);
+    let house = || Yard::new().put("oak_planks", &shell([3, 2, 3])).dig(&way_in);
+    check(
+        "room: {air: 8, door: true}",
+        &[
+            house().put_door("oak_door", way_in[0]),
+            house().put_door("iron_door", way_in[0]),
+            house().put_door("birch_door", way_in[0]).put("torch", &[[1, 0, 1]]).dig(&[[1, 0, 1]]),
+        ],
+        &[house(), house().put("oak_planks", &way_in), house().put("oak_planks", &way_in[..1])],
     );
 }
 
@@ -310,8 +351,8 @@ fn light_counts_where_one_can_stand() {
         |away: i32| Yard::new().put("torch", &[[-4 + away, 0, -4], [-4, 0, -4 + away], [-4 - away, 0, -4]]);
     check(
         "lit: {cells: 100, light: 8, within: 8}",
-        vec![torches(4), torches(3), Yard::new().put("glowstone", &[[-8, 0, -4], [0, 0, -4], [-4, 0, 0]])],
-        vec![
+        &[torches(4), torches(3), Yard::new().put("glowstone", &[[-8, 0, -4], [0, 0, -4], [-4, 0, 0]])],
+        &[
             Yard::new(),
             Yard::new().put("torch", &[[-4, 0, -4]]),
             torches(20),
@@ -326,12 +367,12 @@ fn tunnels_are_straight_level_and_covered() {
     let way = cells([2, 1, 0], [2, 1, 3]);
     check(
         "tunnel: {length: 4}",
-        vec![
+        &[
             rock().dig(&way),
             rock().dig(&cells([0, 1, 3], [4, 1, 3])),
             rock().dig(&cells([2, 0, 0], [2, 1, 4])),
         ],
-        vec![
+        &[
             rock().dig(&way[..3]),
             rock().dig(&cells([2, 3, 0], [2, 3, 6])),
             rock().dig(&[[2, 1, 0], [2, 1, 1], [2, 2, 2], [2, 2, 3]]),
@@ -347,12 +388,12 @@ fn holes_are_dug_before_they_are_filled() {
     let hole = [[1, -1, 1], [1, -2, 1], [1, -3, 1]];
     check(
         "dig_and_fill: {depth: 3, fill: 1}",
-        vec![
+        &[
             yard().dig(&hole).put("dirt", &hole[2..]),
             yard().dig(&hole).put("dirt", &hole[..1]),
             yard().dig(&hole).dig(&[[1, -4, 1]]).put("stone", &[[1, -4, 1]]),
         ],
-        vec![
+        &[
             yard().dig(&hole),
             yard().dig(&hole[..2]).put("dirt", &hole[1..2]),
             yard().dig(&hole[..2]).put("dirt", &hole[1..2]).dig(&hole[1..2]),
@@ -368,12 +409,12 @@ fn looks_meet_what_is_near_enough() {
     let at = |id: &'static str, cell: Cell| Yard::new().found(id, &[cell]);
     check(
         "look_at: {of: [bricks, water], within: 6}",
-        vec![
+        &[
             at("bricks", [-4, 1, 0]),
             at("water", [-4, 1, 0]),
             Yard::new().found("bricks", &[[-4, -1, -2]]).look(40.0),
         ],
-        vec![
+        &[
             at("stone", [-4, 1, 0]),
             at("bricks", [-4, 1, 5]),
             at("bricks", [-4, 1, 0]).found("glass", &[[-4, 1, -1]]),
@@ -383,8 +424,8 @@ fn looks_meet_what_is_near_enough() {
     );
     check(
         "look_up: {degrees: 60}",
-        vec![Yard::new().look(-60.0), Yard::new().look(-80.0), Yard::new().look(-90.0)],
-        vec![Yard::new(), Yard::new().look(-59.9), Yard::new().look(60.0)],
+        &[Yard::new().look(-60.0), Yard::new().look(-80.0), Yard::new().look(-90.0)],
+        &[Yard::new(), Yard::new().look(-59.9), Yard::new().look(60.0)],
     );
 }
 
@@ -394,5 +435,5 @@ fn above_is_higher_ground_than_the_start() {
         |height: i32| Yard::new().found("dirt", &cells([0, 0, 0], [0, height - 1, 0])).stand([0, height, 0]);
     let mut leaping = Yard::new();
     leaping.world.place_player([128.5, f64::from(FLOOR) + 9.0, 128.5], 0, 0);
-    check("above: {cells: 5}", vec![hill(5), hill(6), hill(20)], vec![Yard::new(), hill(4), leaping]);
+    check("above: {cells: 5}", &[hill(5), hill(6), hill(20)], &[Yard::new(), hill(4), leaping]);
 }

@@ -76,7 +76,7 @@ fn record(task: &Arc<WorldTask>, seed: u64, pressed: &[[u64; 2]]) {
     let again = Recording::read(&bytes).and_then(|recording| recording.replay(&TERRAINS, |_| ()));
     match again {
         Ok(again) => {
-            assert_eq!((again.world().hash(), again.score()), (episode.world().hash(), 10.0), "{name}")
+            assert_eq!((again.world().hash(), again.score()), (episode.world().hash(), 10.0), "{name}");
         }
         Err(error) => panic!("{name} on seed {seed}: {error}"),
     }

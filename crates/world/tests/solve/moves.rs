@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use world::block::{Facing, WorldBlock};
-use world::{Cell, Episode, Scene, Terrain, Terrains, Volume, World};
+use world::{Cell, Scene, Terrain, Volume, World};
 
 use crate::compact::CompactKeys;
 use crate::look::{FACES, angles_to, direction_of, distance};

@@ -64,7 +64,7 @@ impl Solver<'_> {
         for turn in pointer_turns([to[0] - from[0], to[1] - from[1]]) {
             self.press(CompactKeys::turn(turn))?;
         }
-        match self.world().screen().and_then(|screen| screen.hovered()) {
+        match self.world().screen().and_then(world::Screen::hovered) {
             Some(hovered) if hovered == slot => Ok(()),
             hovered => self.fail(format!("the pointer is over {hovered:?} instead of {slot:?}")),
         }
@@ -134,7 +134,7 @@ impl Solver<'_> {
     /// Opens a crafting grid, if it is not open. Returns how wide it is.
     fn open_grid(&mut self, table: Option<Cell>) -> Solved<usize> {
         let wanted = table.map_or(ScreenKind::Inventory, ScreenKind::CraftingTable);
-        if self.world().screen().map(|screen| screen.kind()) != Some(wanted) {
+        if self.world().screen().map(world::Screen::kind) != Some(wanted) {
             match table {
                 Some(cell) => self.open(cell)?,
                 None => {

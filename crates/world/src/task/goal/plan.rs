@@ -1,5 +1,6 @@
 //! What is seen from above: rings and mazes.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::{Maze, Ring};
@@ -128,8 +129,8 @@ fn fewest_bends(from: Spot, is_way: impl Fn(Spot) -> bool) -> BTreeMap<Spot, u32
             while is_way(at) && through.insert((at, way)) {
                 // The first run has no bend before it.
                 let needed = if spot == from { 0 } else { bends + 1 };
-                if !known.contains_key(&at) {
-                    known.insert(at, needed);
+                if let Entry::Vacant(unknown) = known.entry(at) {
+                    unknown.insert(needed);
                     open.push_back((at, needed));
                 }
                 at = [at[0] + step[0], at[1] + step[1]];
