@@ -172,12 +172,12 @@ fn a_player_with_an_open_screen_falls() {
 }
 
 /// A click, and what is carried, in the slot and thrown after it.
-type Case = (Option<ItemStack>, Option<ItemStack>, bool, Option<ItemStack>, Option<ItemStack>);
+type ClickCase = (Option<ItemStack>, Option<ItemStack>, bool, Option<ItemStack>, Option<ItemStack>);
 
 #[test]
 fn clicks_take_put_and_swap() {
     let (none, left, right) = (None, false, true);
-    let cases: [Case; 13] = [
+    let cases: [ClickCase; 13] = [
         (none, none, left, none, none),
         (none, stack("stone", 9), left, stack("stone", 9), none),
         (none, stack("stone", 9), right, stack("stone", 5), stack("stone", 4)),

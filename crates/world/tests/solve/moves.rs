@@ -163,8 +163,8 @@ fn a_careful_walker_does_not_fall_off_an_edge() {
 /// Courses on the floor: what stands there, and where they lead.
 #[test]
 fn walkers_jump_drop_climb_and_swim() {
-    type Build = fn(&mut World);
-    let courses: [(&str, Cell, Build); 7] = [
+    type CourseMaker = fn(&mut World);
+    let courses: [(&str, Cell, CourseMaker); 7] = [
         ("stairs of whole blocks", [128, FLOOR + 3, 136], |world| {
             for up in 0..3 {
                 fill(world, [128, FLOOR, 131 + up], [128, FLOOR + up, 137], block("stone"));

@@ -13,20 +13,20 @@ use crate::world::World;
 const MAX_WIDTH: i32 = 48;
 
 /// A cell of a floor plan.
-type Spot = [i32; 2];
+type PlanCell = [i32; 2];
 
-const WAYS: [Spot; 4] = [[0, -1], [0, 1], [-1, 0], [1, 0]];
+const WAYS: [PlanCell; 4] = [[0, -1], [0, 1], [-1, 0], [1, 0]];
 
 /// A rectangle of a floor plan.
 #[derive(Clone, Copy)]
 struct PlanBox {
-    low: Spot,
-    high: Spot,
+    low: PlanCell,
+    high: PlanCell,
 }
 
 impl PlanBox {
     /// None if there is nothing, or it is spread too widely.
-    fn around(spots: &BTreeSet<Spot>) -> Option<Self> {
+    fn around(spots: &BTreeSet<PlanCell>) -> Option<Self> {
         let first = *spots.first()?;
         let (mut low, mut high) = (first, first);
         for spot in spots {
@@ -39,22 +39,22 @@ impl PlanBox {
         fits.then_some(Self { low, high })
     }
 
-    fn contains(self, spot: Spot) -> bool {
+    fn contains(self, spot: PlanCell) -> bool {
         (0..2).all(|axis| (self.low[axis]..=self.high[axis]).contains(&spot[axis]))
     }
 
-    fn is_rim(self, spot: Spot) -> bool {
+    fn is_rim(self, spot: PlanCell) -> bool {
         (0..2).any(|axis| spot[axis] == self.low[axis] || spot[axis] == self.high[axis])
     }
 
-    fn spots(self) -> impl Iterator<Item = Spot> {
+    fn spots(self) -> impl Iterator<Item = PlanCell> {
         (self.low[1]..=self.high[1]).flat_map(move |z| (self.low[0]..=self.high[0]).map(move |x| [x, z]))
     }
 }
 
 /// The levels of cells, with what there is of each.
-fn levels<'a>(cells: impl Iterator<Item = &'a Cell>) -> BTreeMap<i32, BTreeSet<Spot>> {
-    let mut levels = BTreeMap::<i32, BTreeSet<Spot>>::new();
+fn levels<'a>(cells: impl Iterator<Item = &'a Cell>) -> BTreeMap<i32, BTreeSet<PlanCell>> {
+    let mut levels = BTreeMap::<i32, BTreeSet<PlanCell>>::new();
     for [x, y, z] in cells {
         levels.entry(*y).or_default().insert([*x, *z]);
     }
@@ -77,7 +77,7 @@ impl Ring {
 }
 
 /// What a fence keeps in.
-fn inside(fence: &BTreeSet<Spot>) -> Option<Vec<Spot>> {
+fn inside(fence: &BTreeSet<PlanCell>) -> Option<Vec<PlanCell>> {
     let PlanBox { low, high } = PlanBox::around(fence)?;
     let plan = PlanBox { low: low.map(|at| at - 1), high: high.map(|at| at + 1) };
     let mut outside = BTreeSet::from([plan.low]);
@@ -102,7 +102,7 @@ impl Maze {
         };
         levels(marks.placed().iter().filter(is_wall)).iter().any(|(y, walls)| {
             let Some(plan) = PlanBox::around(walls) else { return false };
-            let is_way = |spot: Spot| {
+            let is_way = |spot: PlanCell| {
                 let [x, z] = spot;
                 plan.contains(spot)
                     && (0..2).all(|up| !world.volume.is_solid([x, y + up, z]))
@@ -118,9 +118,9 @@ impl Maze {
 }
 
 /// With how many bends at least each spot is got to.
-fn fewest_bends(from: Spot, is_way: impl Fn(Spot) -> bool) -> BTreeMap<Spot, u32> {
+fn fewest_bends(from: PlanCell, is_way: impl Fn(PlanCell) -> bool) -> BTreeMap<PlanCell, u32> {
     let mut known = BTreeMap::from([(from, 0)]);
-    let mut open: VecDeque<(Spot, u32)> = VecDeque::from([(from, 0)]);
+    let mut open: VecDeque<(PlanCell, u32)> = VecDeque::from([(from, 0)]);
     // Straight runs cost nothing, so spots come in the order of their bends.
     let mut through = BTreeSet::new();
     while let Some((spot, bends)) = open.pop_front() {
