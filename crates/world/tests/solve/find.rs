@@ -33,7 +33,7 @@ impl Solver<'_> {
     /// The nearest cell for which something holds, with its block.
     pub fn find_where(&self, is_wanted: impl Fn(Cell, WorldBlock) -> bool) -> Option<Cell> {
         let (volume, eyes, [x, y, z]) = (self.world().volume(), self.world().player().eyes(), self.feet());
-        let mut nearest = None;
+        let mut nearest: Option<(f64, Cell)> = None;
         for dy in -UPWARDS..=UPWARDS {
             for dz in -SIDEWAYS..=SIDEWAYS {
                 for dx in -SIDEWAYS..=SIDEWAYS {
