@@ -5,11 +5,15 @@
 mod compact;
 mod crafting;
 mod demos;
+mod explore;
+mod find;
 mod hands;
 mod look;
+mod motion;
 #[cfg(test)]
 mod moves;
 mod path;
 mod screens;
 mod solver;
+mod tool_use;
 mod walk;
