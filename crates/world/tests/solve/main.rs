@@ -4,11 +4,15 @@
 
 mod compact;
 mod crafting;
+mod decoration;
 mod demos;
+mod finding;
 mod hands;
 mod look;
+mod mining;
 #[cfg(test)]
 mod moves;
+mod nearest;
 mod path;
 mod screens;
 mod solver;
