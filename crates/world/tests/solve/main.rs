@@ -4,14 +4,18 @@
 
 mod compact;
 mod crafting;
+mod decoration;
 mod demos;
 mod explore;
 mod find;
+mod finding;
 mod hands;
 mod look;
+mod mining;
 mod motion;
 #[cfg(test)]
 mod moves;
+mod nearest;
 mod path;
 mod screens;
 mod solver;

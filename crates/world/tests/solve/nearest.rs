@@ -1,0 +1,162 @@
+//! What is near: finding blocks and items by what they are, and going to them.
+
+use world::aim::aim;
+use world::block::WorldBlock;
+use world::player::constants::{STANDING, WIDTH};
+use world::things::constants::{EDGE, REACH};
+use world::{Cell, Volume};
+
+use crate::look::{angles_to, distance};
+use crate::path::{Foothold, foothold, least_cost};
+use crate::solver::{Solved, Solver};
+
+/// How far around the feet blocks are looked for, to the sides and in height.
+const AROUND: [i32; 3] = [26, 12, 26];
+
+/// How high above the ground eyes are.
+const EYES: f64 = STANDING.1;
+
+fn middle_of(cell: Cell) -> [f64; 3] {
+    cell.map(|at| f64::from(at) + 0.5)
+}
+
+/// Whether eyes see a block, and how far away. Looks go through liquids.
+fn sees(volume: &Volume, eyes: [f64; 3], cell: Cell, within: f64) -> bool {
+    let point = middle_of(cell);
+    let away = distance(eyes, point);
+    if away > within {
+        return false;
+    }
+    let look = [0, 1, 2].map(|axis| (point[axis] - eyes[axis]) / away.max(1e-9));
+    match aim(volume, eyes, look, within) {
+        Some(target) => target.cell == cell || volume.block(cell).is_liquid() && target.distance > away,
+        None => volume.block(cell).is_liquid(),
+    }
+}
+
+/// The least that is left to walk to one of several cells, from so far off.
+fn estimate(from: Cell, cells: &[Cell], off: f64) -> u32 {
+    let least = cells.iter().map(|cell| least_cost(from, *cell)).min().unwrap_or_default();
+    least.saturating_sub((off * 14.0) as u32 + 14)
+}
+
+impl Solver<'_> {
+    /// The blocks around for which something holds, the nearest first.
+    pub fn blocks_around(&self, is_wanted: impl Fn(Cell, WorldBlock) -> bool) -> Vec<Cell> {
+        let (feet, volume) = (self.feet(), self.world().volume());
+        let [x, y, z] = [0, 1, 2].map(|axis| feet[axis] - AROUND[axis]..=feet[axis] + AROUND[axis]);
+        let cells = y.flat_map(|y| {
+            let (x, z) = (x.clone(), z.clone());
+            z.flat_map(move |z| x.clone().map(move |x| [x, y, z]))
+        });
+        let mut found: Vec<Cell> = cells.filter(|cell| is_wanted(*cell, volume.block(*cell))).collect();
+        found.sort_by_key(|cell| {
+            let away: i32 = (0..3).map(|axis| (cell[axis] - feet[axis]).pow(2)).sum();
+            (away, *cell)
+        });
+        found
+    }
+
+    pub fn blocks_of(&self, id: &str) -> Vec<Cell> {
+        self.blocks_around(|_, block| block.id() == id)
+    }
+
+    /// Digs whichever of some cells is got at first. Who reaches some from here takes the one with the shortest turn.
+    pub fn dig_one_of(&mut self, cells: &[Cell]) -> Solved<Cell> {
+        self.doing(format!("dig one of {} cells", cells.len()), |solver| {
+            if let Some(cell) = solver.aimed_of(cells, None) {
+                return solver.dig(cell).map(|()| cell);
+            }
+            let is_got_at = |solver: &Self, place: [f64; 3]| {
+                let near = cells.iter().filter(|cell| distance(place, middle_of(**cell)) < 6.0);
+                near.into_iter().any(|cell| solver.could_aim(place, *cell, None))
+            };
+            solver.walk_where(
+                |from| estimate(from, cells, 5.0),
+                |solver, waypoint| is_got_at(solver, waypoint.place),
+            )?;
+            match solver.aimed_of(cells, None) {
+                Some(cell) => solver.dig(cell).map(|()| cell),
+                None => solver.fail("none is in reach"),
+            }
+        })
+    }
+
+    /// The one of some cells that the hand reaches after the shortest turn, at a face if one is named.
+    pub fn aimed_of(&self, cells: &[Cell], face: Option<[i32; 3]>) -> Option<Cell> {
+        let eyes = self.world().player().eyes();
+        let near = cells.iter().copied().filter(|cell| distance(eyes, middle_of(*cell)) < 6.0);
+        let aimed = near.filter(|cell| self.can_aim_from(eyes, *cell, face));
+        aimed.min_by_key(|cell| {
+            let away = self.away_from(angles_to(eyes, middle_of(*cell)));
+            (away.map(i32::abs).into_iter().max(), *cell)
+        })
+    }
+
+    /// Digs a cell, from here if the hand reaches it.
+    pub fn reach_and_dig(&mut self, cell: Cell) -> Solved {
+        self.dig_one_of(&[cell]).map(|_| ())
+    }
+
+    /// Walks to all items of a kind that lie about, and takes them.
+    pub fn collect(&mut self, id: &str) -> Solved {
+        self.doing(format!("collect {id}"), |solver| {
+            while let Some(item) = solver.nearest_item(id) {
+                if is_taken(solver.position(), item, 0.0) {
+                    solver.wait(1)?;
+                } else {
+                    let cell = item.map(|at| at.floor() as i32);
+                    solver.walk_where(
+                        |from| estimate(from, &[cell], 1.5),
+                        |_, waypoint| is_taken(waypoint.place, item, crate::walk::NEAR),
+                    )?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Where the nearest item of a kind lies.
+    fn nearest_item(&self, id: &str) -> Option<[f64; 3]> {
+        let items = self.world().things().items().iter().filter(|item| item.stack.item.id() == id);
+        let places = items.map(|item| item.position);
+        places.min_by(|one, other| {
+            distance(*one, self.position()).total_cmp(&distance(*other, self.position()))
+        })
+    }
+
+    /// Walks to where one of some blocks is seen from no further away, looks at it and goes on doing so.
+    pub fn watch_one_of(&mut self, cells: &[Cell], within: f64, steps: usize) -> Solved {
+        self.doing(format!("watch one of {} cells", cells.len()), |solver| {
+            // A walk may end a little further away than where it leads to.
+            let walked = within - 0.5;
+            let seen = |solver: &Self, eyes: [f64; 3]| {
+                cells.iter().copied().find(|cell| sees(solver.world().volume(), eyes, *cell, walked))
+            };
+            solver.walk_where(
+                |from| estimate(from, cells, within),
+                |solver, waypoint| {
+                    let [x, y, z] = waypoint.place;
+                    let is_dry = foothold(solver.world().volume(), waypoint.cell) != Some(Foothold::Water);
+                    is_dry && seen(solver, [x, y + EYES, z]).is_some()
+                },
+            )?;
+            let eyes = solver.world().player().eyes();
+            let Some(cell) =
+                cells.iter().copied().find(|cell| sees(solver.world().volume(), eyes, *cell, within))
+            else {
+                return solver.fail("none is seen");
+            };
+            solver.look_at(middle_of(cell))?;
+            solver.wait(steps)
+        })
+    }
+}
+
+/// Whether a player at a place takes an item at another one, also so far beside the place.
+fn is_taken(place: [f64; 3], item: [f64; 3], beside: f64) -> bool {
+    let is_near =
+        |axis: usize| (place[axis] - item[axis]).abs() + beside < WIDTH / 2.0 + REACH[axis] + EDGE / 2.0;
+    let (low, high) = (place[1] - REACH[1] - EDGE, place[1] + STANDING.0 + REACH[1]);
+    is_near(0) && is_near(2) && item[1] > low + 1e-3 && item[1] < high
+}
