@@ -2,9 +2,11 @@
 //!
 //! With `WRITE_DEMOS=1` in the environment, the recordings of what they do are written beside the tasks.
 
+mod building;
 mod compact;
 mod crafting;
 mod demos;
+mod fill;
 mod hands;
 mod look;
 #[cfg(test)]
