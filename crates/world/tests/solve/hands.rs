@@ -109,13 +109,13 @@ impl Solver<'_> {
     }
 
     /// The neighbours of a cell that something can be put against, with the faces that look into the cell.
-    fn supports(&self, cell: Cell) -> Vec<(Cell, [i32; 3])> {
+    pub fn supports(&self, cell: Cell) -> Vec<(Cell, [i32; 3])> {
         let volume = self.world().volume();
         let neighbours = FACES.into_iter().map(|face| ([0, 1, 2].map(|axis| cell[axis] - face[axis]), face));
         neighbours.filter(|(against, _)| !volume.block(*against).kind().replaceable).collect()
     }
 
-    fn is_used(&self, against: Cell) -> bool {
+    pub fn is_used(&self, against: Cell) -> bool {
         let id = self.world().volume().block(against).id();
         USED.iter().any(|used| id.ends_with(used))
     }

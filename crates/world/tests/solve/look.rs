@@ -118,7 +118,7 @@ fn visible_points(
 }
 
 /// A grid of points on the faces of a block's boxes that look a way, those in the middle first.
-fn points_on(volume: &Volume, cell: Cell, out: [i32; 3]) -> Vec<[f64; 3]> {
+pub fn points_on(volume: &Volume, cell: Cell, out: [i32; 3]) -> Vec<[f64; 3]> {
     let boxes = match &volume.block(cell).state().shape {
         Shape::Boxes(boxes) => boxes.clone(),
         Shape::Cross => vec![[2, 0, 2, 14, 13, 14]],

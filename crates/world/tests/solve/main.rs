@@ -2,11 +2,13 @@
 //!
 //! With `WRITE_DEMOS=1` in the environment, the recordings of what they do are written beside the tasks.
 
+mod building;
 mod compact;
 mod crafting;
 mod decoration;
 mod demos;
 mod explore;
+mod fill;
 mod find;
 mod finding;
 mod hands;
