@@ -108,6 +108,14 @@ impl Maze {
                     && (0..2).all(|up| !world.volume.is_solid([x, y + up, z]))
                     && world.volume.is_solid([x, y - 1, z])
             };
+            // Some posts on a meadow are no maze: at least half of the rim is wall.
+            let (walled, open) = plan
+                .spots()
+                .filter(|spot| plan.is_rim(*spot))
+                .partition::<Vec<_>, _>(|spot| walls.contains(spot));
+            if walled.len() < open.len() {
+                return false;
+            }
             let openings = plan.spots().filter(|spot| plan.is_rim(*spot) && is_way(*spot));
             openings.into_iter().any(|from| {
                 let bends = fewest_bends(from, is_way);
