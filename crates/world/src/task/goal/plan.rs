@@ -109,14 +109,11 @@ impl Maze {
                     && world.volume.is_solid([x, y - 1, z])
             };
             // Some posts on a meadow are no maze: at least half of the rim is wall.
-            let (walled, open) = plan
-                .spots()
-                .filter(|spot| plan.is_rim(*spot))
-                .partition::<Vec<_>, _>(|spot| walls.contains(spot));
-            if walled.len() < open.len() {
+            let rim: Vec<Spot> = plan.spots().filter(|spot| plan.is_rim(*spot)).collect();
+            if rim.iter().filter(|spot| walls.contains(*spot)).count() * 2 < rim.len() {
                 return false;
             }
-            let openings = plan.spots().filter(|spot| plan.is_rim(*spot) && is_way(*spot));
+            let openings = rim.iter().copied().filter(|spot| is_way(*spot));
             openings.into_iter().any(|from| {
                 let bends = fewest_bends(from, is_way);
                 bends.iter().any(|(to, bends)| plan.is_rim(*to) && *bends >= self.bends)
