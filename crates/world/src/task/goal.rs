@@ -77,7 +77,8 @@ pub struct Tower {
     pub base: u32,
 }
 
-/// Placed walls two blocks high or more, and a way through between two openings that cannot be gone with fewer bends.
+/// Placed walls two blocks high or more, at half of the rim or more, and a way through between two openings that cannot be
+/// gone with fewer bends.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Maze {

@@ -235,6 +235,7 @@ fn mazes_have_a_way_through_with_bends() {
             Yard::new().put("bricks", &plan(&["#.#", "#.#", "#.#"], 2)),
             Yard::new().put("bricks", &plan(&["#.###", "#...#", "#####"], 2)),
             Yard::new().put("bricks", &plan(&["#.###", "#...#", "#.###"], 2)),
+            Yard::new().put("bricks", &plan(&["#.", "..", ".#", "..", "#."], 2)),
             Yard::new().found("bricks", &plan(&bent, 2)),
         ],
     );
@@ -307,6 +308,11 @@ fn rooms_are_closed_and_built() {
             house().put("bricks", &[[1, 0, 1], [2, 0, 1]]),
             house().dig(&[[0, 0, 1], [0, 0, 2]]).put("bricks", &[[0, 0, 1], [0, 0, 2]]),
             house().put("bricks", &[[1, 0, 1], [1, 1, 1]]),
+            // What stands in the room does not hide its walls.
+            house()
+                .dig(&[[0, 0, 1], [0, 0, 2]])
+                .put("bricks", &[[0, 0, 1], [0, 0, 2]])
+                .put("lantern", &[[1, 0, 1]]),
         ],
         &[
             house().put("bricks", &[[1, 0, 1]]),

@@ -109,11 +109,8 @@ impl Solver<'_> {
             solver.select(id)?;
             solver.settle()?;
             let [x, y, z] = solver.world().player().eyes();
-            let point = [
-                f64::from(against[0]) + 0.5,
-                f64::from(against[1]) + 1.0,
-                f64::from(against[2]) + 0.5,
-            ];
+            let point =
+                [f64::from(against[0]) + 0.5, f64::from(against[1]) + 1.0, f64::from(against[2]) + 0.5];
             solver.turn_to(angles_to([x, y + JUMP_HEIGHT, z], point), HALF_BIN)?;
             let jump = CompactKeys { jump: true, ..CompactKeys::default() };
             solver.hold_until(jump, 8, |solver| {

@@ -108,7 +108,12 @@ impl Maze {
                     && (0..2).all(|up| !world.volume.is_solid([x, y + up, z]))
                     && world.volume.is_solid([x, y - 1, z])
             };
-            let openings = plan.spots().filter(|spot| plan.is_rim(*spot) && is_way(*spot));
+            // Some posts on a meadow are no maze: at least half of the rim is wall.
+            let rim: Vec<Spot> = plan.spots().filter(|spot| plan.is_rim(*spot)).collect();
+            if rim.iter().filter(|spot| walls.contains(*spot)).count() * 2 < rim.len() {
+                return false;
+            }
+            let openings = rim.iter().copied().filter(|spot| is_way(*spot));
             openings.into_iter().any(|from| {
                 let bends = fewest_bends(from, is_way);
                 bends.iter().any(|(to, bends)| plan.is_rim(*to) && *bends >= self.bends)

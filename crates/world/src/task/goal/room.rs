@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::Room;
+use crate::block::BlockSupport;
 use crate::support::add;
 use crate::task::marks::Marks;
 use crate::volume::{Cell, contains};
@@ -58,10 +59,12 @@ impl Room {
     }
 }
 
-/// Whether air gets through a cell. Doors keep it in, also while they are open.
+/// Whether air gets through a cell. Doors keep it in, also while they are open; a lantern does not, nor does it hide the
+/// wall behind it.
 fn is_passable(world: &World, cell: Cell) -> bool {
     let block = world.volume.block(cell);
-    !block.state().solid && !block.id().contains("door")
+    let is_open = !block.state().solid && !block.id().contains("door");
+    is_open || block.kind().support == BlockSupport::Lantern
 }
 
 /// The cells in which rooms are searched for.
