@@ -6,10 +6,12 @@ use super::solver::{Solved, Solver};
 #[test]
 fn find_bedrock() {
     check_solution("find_bedrock", |solver| {
-        let ladders = solver.blocks_of("ladder");
-        let Some([x, y, z]) = ladders.into_iter().min_by_key(|cell| cell[1]) else {
+        let Some(&[x, top, z]) = solver.blocks_of("ladder").first() else {
             return solver.fail("there is no shaft");
         };
+        let volume = solver.world().volume();
+        let ladders = (0..=top).rev().take_while(|y| volume.block([x, *y, z]).id() == "ladder");
+        let y = ladders.last().unwrap_or(top);
         solver.walk_to([x, y, z])?;
         for below in (1..y).rev() {
             solver.dig([x, below, z])?;

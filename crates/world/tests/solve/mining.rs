@@ -4,6 +4,7 @@ use world::Cell;
 use world::block::{Facing, WorldBlock};
 
 use super::demos::check_solution;
+use super::path::foothold;
 use super::solver::{Solved, Solver};
 
 /// How many items are collected.
@@ -12,10 +13,22 @@ const ITEMS: f32 = 10.0;
 #[test]
 fn collect_dirt() {
     check_solution("collect_dirt", |solver| {
-        // Nothing below the feet: holes that are deep are left slowly.
-        dig_and_collect(solver, "dirt", |feet, cell, block| {
-            ["dirt", "grass_block"].contains(&block.id()) && cell[1] >= feet[1] - 1
-        })
+        // From within a hole, what falls out of the earth around it is in reach.
+        while solver.score < ITEMS {
+            let [x, y, z] = solver.feet();
+            let beside = |height: i32| {
+                solver.blocks_around(|cell, block| {
+                    let away = [cell[0] - x, cell[2] - z];
+                    let is_beside = away != [0, 0] && away.iter().all(|part| part.abs() <= 1);
+                    is_beside && cell[1] == height && ["dirt", "grass_block"].contains(&block.id())
+                })
+            };
+            let level = beside(y);
+            let earth = if level.is_empty() { beside(y - 1) } else { level };
+            solver.dig_one_of(&earth)?;
+            solver.collect("dirt")?;
+        }
+        Ok(())
     });
 }
 
@@ -114,36 +127,42 @@ fn dig_and_collect(
     Ok(())
 }
 
-/// Fells a tree: cuts a way through the leaves to its foot, and then the trunk from below, whose logs fall before the feet.
+/// Fells a tree: cuts a way through the leaves and the foot of the trunk, and then the rest of it from below.
 fn fell(solver: &mut Solver, foot: Cell) -> Solved {
     let [x, y, z] = solver.feet();
     let away = |facing: &Facing| {
         let beside = along(foot, *facing, 1);
         (beside[0] - x).abs() + (beside[1] - y).abs() + (beside[2] - z).abs()
     };
+    // Outside of the leaves, there must be room to stand.
     let is_level = |facing: &Facing| {
-        (1..=2).all(|away| {
+        let volume = solver.world().volume();
+        let is_ground = |away| {
             let [x, y, z] = along(foot, *facing, away);
-            let volume = solver.world().volume();
             !volume.is_solid([x, y, z]) && volume.is_solid([x, y - 1, z])
-        })
+        };
+        (1..=2).all(is_ground) && foothold(volume, along(foot, *facing, 3)).is_some()
     };
     let Some(side) = Facing::ALL.into_iter().filter(is_level).min_by_key(away) else {
         return solver.fail("no side of the tree is level");
     };
-    for away in [2, 1] {
-        let [x, y, z] = along(foot, side, away);
-        if solver.world().volume().is_solid([x, y + 1, z]) {
-            solver.reach_and_dig([x, y + 1, z])?;
-        }
+    let volume = solver.world().volume();
+    let [before, ahead] = [2, 1].map(|away| above(along(foot, side, away)));
+    let line = [before, ahead, above(foot), foot];
+    let solid: Vec<Cell> = line.into_iter().filter(|cell| volume.is_solid(*cell)).collect();
+    for cell in solid {
+        solver.reach_and_dig(cell)?;
     }
-    solver.walk_to(along(foot, side, 1))?;
-    for up in 0.. {
-        let log = [foot[0], foot[1] + up, foot[2]];
-        if solver.score >= ITEMS || solver.world().volume().block(log).id() != "oak_log" {
-            break;
-        }
+    // Whoever stands in place of the trunk catches what falls from above.
+    solver.walk_to(foot)?;
+    let mut log = above(above(foot));
+    while solver.score < ITEMS && solver.world().volume().block(log).id() == "oak_log" {
         solver.dig(log)?;
+        log = above(log);
     }
     if solver.score < ITEMS { solver.collect("oak_log") } else { Ok(()) }
+}
+
+fn above([x, y, z]: Cell) -> Cell {
+    [x, y + 1, z]
 }

@@ -4,14 +4,18 @@ use world::aim::aim;
 use world::block::WorldBlock;
 use world::player::constants::{STANDING, WIDTH};
 use world::things::constants::{EDGE, REACH};
-use world::{Cell, Volume};
+use world::{Cell, ItemBody, Volume};
 
 use crate::look::{angles_to, distance};
 use crate::path::{Foothold, foothold, least_cost};
 use crate::solver::{Solved, Solver};
+use crate::walk::NEAR;
 
 /// How far around the feet blocks are looked for, to the sides and in height.
 const AROUND: [i32; 3] = [26, 12, 26];
+
+/// The age, in ticks, up to which an item is waited for while it falls.
+const FALLING: u16 = 40;
 
 /// How high above the ground eyes are.
 const EYES: f64 = STANDING.1;
@@ -63,7 +67,7 @@ impl Solver<'_> {
 
     /// Digs whichever of some cells is got at first. Who reaches some from here takes the one with the shortest turn.
     pub fn dig_one_of(&mut self, cells: &[Cell]) -> Solved<Cell> {
-        self.doing(format!("dig one of {} cells", cells.len()), |solver| {
+        self.doing(format!("dig one of {} cells: {:?}", cells.len(), cells.first()), |solver| {
             if let Some(cell) = solver.aimed_of(cells, None) {
                 return solver.dig(cell).map(|()| cell);
             }
@@ -101,14 +105,15 @@ impl Solver<'_> {
     /// Walks to all items of a kind that lie about, and takes them.
     pub fn collect(&mut self, id: &str) -> Solved {
         self.doing(format!("collect {id}"), |solver| {
-            while let Some(item) = solver.nearest_item(id) {
-                if is_taken(solver.position(), item, 0.0) {
+            while let Some(ItemBody { position: item, is_on_ground, age, .. }) = solver.nearest_item(id) {
+                let is_falling = !is_on_ground && age < FALLING;
+                if is_falling || is_taken(solver.position(), item, 0.0) {
                     solver.wait(1)?;
                 } else {
                     let cell = item.map(|at| at.floor() as i32);
                     solver.walk_where(
                         |from| estimate(from, &[cell], 1.5),
-                        |_, waypoint| is_taken(waypoint.place, item, crate::walk::NEAR),
+                        |_, waypoint| is_taken(waypoint.place, item, NEAR),
                     )?;
                 }
             }
@@ -116,13 +121,10 @@ impl Solver<'_> {
         })
     }
 
-    /// Where the nearest item of a kind lies.
-    fn nearest_item(&self, id: &str) -> Option<[f64; 3]> {
+    fn nearest_item(&self, id: &str) -> Option<ItemBody> {
         let items = self.world().things().items().iter().filter(|item| item.stack.item.id() == id);
-        let places = items.map(|item| item.position);
-        places.min_by(|one, other| {
-            distance(*one, self.position()).total_cmp(&distance(*other, self.position()))
-        })
+        let away = |item: &ItemBody| distance(item.position, self.position());
+        items.min_by(|one, other| away(one).total_cmp(&away(other))).cloned()
     }
 
     /// Walks to where one of some blocks is seen from no further away, looks at it and goes on doing so.
@@ -138,7 +140,11 @@ impl Solver<'_> {
                 |solver, waypoint| {
                     let [x, y, z] = waypoint.place;
                     let is_dry = foothold(solver.world().volume(), waypoint.cell) != Some(Foothold::Water);
-                    is_dry && seen(solver, [x, y + EYES, z]).is_some()
+                    let is_seen = |[dx, dz]: [f64; 2]| seen(solver, [x + dx, y + EYES, z + dz]).is_some();
+                    is_dry
+                        && [[-NEAR, -NEAR], [-NEAR, NEAR], [NEAR, -NEAR], [NEAR, NEAR]]
+                            .into_iter()
+                            .all(is_seen)
                 },
             )?;
             let eyes = solver.world().player().eyes();
