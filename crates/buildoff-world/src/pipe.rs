@@ -15,6 +15,7 @@
 //! | 8 | close | nothing | nothing: the server ends, as it does when its input ends |
 //! | 9 | error | | JSON `{"error"}`: in words, and nothing has changed |
 //! | 10 | recording | the number of a world as u32 | the recording of its episode so far |
+//! | 11 | solutions | JSON `{"task"}`, its name | for each shipped solution: seed u64, length u32, the recording |
 //!
 //! A task is the name of one in the hello, with or without its category, or a whole task file; without one it is free play
 //! in a scene. The progress in an info has the rewards that are not given in full, each with how often it was given.

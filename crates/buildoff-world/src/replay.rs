@@ -30,21 +30,28 @@ const MAX_PICTURES: u64 = 20_000;
 pub struct ReplayArgs {
     /// The recording.
     file: PathBuf,
+    #[command(flatten)]
+    pictures: ReplayPictures,
+}
+
+/// What a run is made into.
+#[derive(clap::Args)]
+pub struct ReplayPictures {
     /// Write each picture as a PNG file into this folder.
     #[arg(long, value_name = "FOLDER")]
-    frames: Option<PathBuf>,
+    pub frames: Option<PathBuf>,
     /// Write 40 pictures, spread over the run, as one PNG file.
     #[arg(long, value_name = "FILE")]
-    sheet: Option<PathBuf>,
+    pub sheet: Option<PathBuf>,
     /// Write the run as an animated WebP file.
     #[arg(long, value_name = "FILE")]
-    webp: Option<PathBuf>,
+    pub webp: Option<PathBuf>,
     /// Width and height of the pictures, from 16 to 1024.
     #[arg(long, value_name = "W,H", value_parser = numbers::<usize, 2>, default_value = "128,128")]
-    size: [usize; 2],
+    pub size: [usize; 2],
     /// Look only at every so many steps.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
-    every: u64,
+    pub every: u64,
 }
 
 pub fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
@@ -53,10 +60,7 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
     let mut bytes = Vec::new();
     file.take(MAX_FILE).read_to_end(&mut bytes).with_context(|| format!("{name} cannot be read"))?;
     let recording = Recording::read(&bytes).with_context(|| name.to_string())?;
-    if args.webp.is_some() && recording.steps() / args.every > MAX_PICTURES {
-        bail!("an animation has at most {MAX_PICTURES} pictures; leave some out with --every");
-    }
-    let mut camera = ReplayCamera::new(args, recording.steps())?;
+    let mut camera = ReplayCamera::new(&args.pictures, recording.steps())?;
     let mut trouble = Ok(());
     let replayed = recording.replay(&Terrains::default(), |episode| {
         if trouble.is_ok() {
@@ -67,7 +71,7 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
     let mut output = std::io::stdout();
     match replayed {
         Ok(episode) => {
-            camera.finish(args)?;
+            camera.finish()?;
             writeln!(
                 output,
                 "{} steps, all as recorded; the last hash is {:016x}",
@@ -85,8 +89,8 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Looks at a run for the files that were asked for.
-struct ReplayCamera<'a> {
-    args: &'a ReplayArgs,
+pub struct ReplayCamera<'a> {
+    args: &'a ReplayPictures,
     frame: Frame,
     /// How many steps lie between two pictures of the sheet.
     apart: u64,
@@ -95,7 +99,10 @@ struct ReplayCamera<'a> {
 }
 
 impl<'a> ReplayCamera<'a> {
-    fn new(args: &'a ReplayArgs, steps: u64) -> anyhow::Result<Self> {
+    pub fn new(args: &'a ReplayPictures, steps: u64) -> anyhow::Result<Self> {
+        if args.webp.is_some() && steps / args.every > MAX_PICTURES {
+            bail!("an animation has at most {MAX_PICTURES} pictures; leave some out with --every");
+        }
         let frame = Frame::new(args.size[0], args.size[1]);
         if let Some(folder) = &args.frames {
             let name = folder.display();
@@ -106,7 +113,7 @@ impl<'a> ReplayCamera<'a> {
         Ok(Self { args, frame, apart, sheet: Vec::new(), animation })
     }
 
-    fn look(&mut self, world: &World) -> anyhow::Result<()> {
+    pub fn look(&mut self, world: &World) -> anyhow::Result<()> {
         let step = world.tick();
         let is_one = step.is_multiple_of(self.args.every);
         let is_on_sheet = self.args.sheet.is_some() && step.is_multiple_of(self.apart);
@@ -129,11 +136,11 @@ impl<'a> ReplayCamera<'a> {
         Ok(())
     }
 
-    fn finish(self, args: &ReplayArgs) -> anyhow::Result<()> {
-        if let Some(file) = &args.sheet {
+    pub fn finish(self) -> anyhow::Result<()> {
+        if let Some(file) = &self.args.sheet {
             write(file, &Picture::sheet(&self.sheet, SHEET_COLUMNS).opaque_png())?;
         }
-        if let (Some(file), Some(animation)) = (&args.webp, self.animation) {
+        if let (Some(file), Some(animation)) = (&self.args.webp, self.animation) {
             write(file, &animation.finish()?)?;
         }
         Ok(())

@@ -1,5 +1,8 @@
 //! `tasks`: what there is to do, and whether task files are in order.
 
+mod baseline;
+mod solve;
+
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -49,6 +52,12 @@ pub enum TasksCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Run the recorded solutions of a task again, compare every hash and the score, and say when what was paid.
+    ///
+    /// Exit codes: 0 if each is a solution still, 1 if one is not, 2 if there is none.
+    Solve(solve::SolveArgs),
+    /// Play the tasks with an agent that does nothing and with one that does anything, and print their mean scores.
+    Baseline(baseline::BaselineArgs),
 }
 
 #[derive(clap::Args)]
@@ -132,6 +141,8 @@ pub fn run(command: &TasksCommand) -> anyhow::Result<ExitCode> {
         TasksCommand::List { own, json } => list(own, *json),
         TasksCommand::Show { name, own, json } => show(name, own, *json),
         TasksCommand::Check { files, lenient, seeds, json } => check(files, *lenient, *seeds, *json),
+        TasksCommand::Solve(args) => solve::run(args),
+        TasksCommand::Baseline(args) => baseline::run(args),
     }
 }
 

@@ -61,7 +61,9 @@ pub use marks::Marks;
 pub use progress::TaskProgress;
 pub use reward::TaskReward;
 pub use sets::BlockSet;
-pub use shipped::{TaskFacts, TaskStage, catalogue, find_task, shipped_files, shipped_tasks};
+pub use shipped::{
+    TaskFacts, TaskSolution, TaskStage, catalogue, find_task, shipped_files, shipped_tasks, solutions,
+};
 
 use crate::body::is_free;
 use crate::events::EventKind;

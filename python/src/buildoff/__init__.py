@@ -14,10 +14,10 @@ from ._tasks import TASKS
 from .binary import BinaryNotFound
 from .env import WorldEnv
 from .pipe import WorldError
-from .recording import replay
+from .recording import demos, replay
 from .vector import WorldVectorEnv
 
-__all__ = ["TASKS", "BinaryNotFound", "WorldEnv", "WorldError", "WorldVectorEnv", "replay"]
+__all__ = ["TASKS", "BinaryNotFound", "WorldEnv", "WorldError", "WorldVectorEnv", "demos", "replay"]
 
 
 def _register(name: str, **keywords: str) -> None:

@@ -80,6 +80,12 @@ class MultiEncoder:
             buttons |= bits[key]
         return _ACTION.pack(buttons, hotbar, CAMERA_BINS[pitch], CAMERA_BINS[yaw])
 
+    def decode(self, action: bytes) -> list[int]:
+        """The numbers of an action that this space has."""
+        buttons, hotbar, *turn = _ACTION.unpack(action)
+        keys = [next((key for key, bit in enumerate(bits) if bit & buttons), 0) for bits in _MULTI_BITS]
+        return _checked(self, [*keys, hotbar, *(_bin(part) for part in turn)], action)
+
 
 class CompactEncoder:
     """The pair of numbers that agents of the MCU benchmark answer with."""
@@ -99,6 +105,29 @@ class CompactEncoder:
             if key:
                 buttons |= _BIT[names[key - 1]]
         return _ACTION.pack(buttons, number, pitch, yaw) if has_camera else _ACTION.pack(buttons, number, 0, 0)
+
+    def decode(self, action: bytes) -> list[int]:
+        """The two numbers of an action that this space has."""
+        buttons, number, *turn = _ACTION.unpack(action)
+        pitch, yaw = (_bin(part) for part in turn)
+        camera = pitch * 11 + yaw
+        if buttons & _BIT["inventory"]:
+            return _checked(self, [_COMPACT_INVENTORY, camera], action)
+        for names in _COMPACT:
+            key = next((place for place, name in enumerate(names, 1) if buttons & _BIT[name]), 0)
+            number = number * (len(names) + 1) + key
+        return _checked(self, [number * 2 + any(turn), camera], action)
+
+
+def _bin(turn: int) -> int:
+    """The place of a turn on an axis of the camera, or that of no turn."""
+    return CAMERA_BINS.index(turn if turn in CAMERA_BINS else 0)
+
+
+def _checked(encoder: Encoder, numbers: list[int], action: bytes) -> list[int]:
+    if encoder.encode(numbers) != action:
+        raise ValueError(f"the action {action.hex()} is none of this space")
+    return numbers
 
 
 class MineRLEncoder:

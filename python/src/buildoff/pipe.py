@@ -16,6 +16,7 @@ PROTOCOL = 1
 
 _HEAD = struct.Struct("<IB")
 _OUTCOME = struct.Struct("<fBBI")
+_SOLUTION = struct.Struct("<QI")
 
 
 class WorldError(RuntimeError):
@@ -33,6 +34,7 @@ class Kind(IntEnum):
     CLOSE = 8
     ERROR = 9
     RECORDING = 10
+    SOLUTIONS = 11
 
 
 @dataclass(slots=True)
@@ -83,6 +85,18 @@ class Worlds:
 
     def recording(self, place: int) -> bytes:
         return bytes(self._ask(Kind.RECORDING, struct.pack("<I", place), Kind.RECORDING))
+
+    def solutions(self, task: str) -> dict[int, bytes]:
+        """The recorded solutions of a task by their seeds."""
+        body = self._ask(Kind.SOLUTIONS, json.dumps({"task": task}).encode(), Kind.SOLUTIONS)
+        found = {}
+        at = 0
+        while at < len(body):
+            seed, length = _SOLUTION.unpack_from(body, at)
+            at += _SOLUTION.size
+            found[seed] = bytes(body[at : at + length])
+            at += length
+        return found
 
     def close(self) -> None:
         """Ends the process, which also ends when this one does."""

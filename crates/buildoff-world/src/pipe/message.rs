@@ -20,6 +20,7 @@ pub enum Kind {
     Close = 8,
     Error = 9,
     Recording = 10,
+    Solutions = 11,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::thread;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use world::action::CAMERA_BINS;
-use world::task::{OpenReward, find_task};
+use world::task::{OpenReward, find_task, solutions};
 use world::view::MAX_EDGE;
 use world::{
     Action, Batch, ENGINE, Episode, Frame, ItemStack, Lane, Scene, Screen, Terrains, World, WorldTask,
@@ -96,6 +96,12 @@ impl Default for MakeRequest {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct SolutionsRequest {
+    task: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct ResetRequest {
     seeds: Vec<Option<u64>>,
 }
@@ -163,7 +169,8 @@ impl Session {
 
     pub fn answer(&mut self, message: &PipeMessage) -> PipeMessage {
         let body = &message.body[..];
-        let kinds = [Kind::Make, Kind::Reset, Kind::Step, Kind::Save, Kind::Load, Kind::Recording];
+        let kinds =
+            [Kind::Make, Kind::Reset, Kind::Step, Kind::Save, Kind::Load, Kind::Recording, Kind::Solutions];
         let answer = match kinds.into_iter().find(|kind| *kind as u8 == message.kind) {
             Some(Kind::Make) => self.make(body),
             Some(Kind::Reset) => self.reset(body),
@@ -171,6 +178,7 @@ impl Session {
             Some(Kind::Save) => self.save(body),
             Some(Kind::Load) => self.load(body),
             Some(Kind::Recording) => self.recording(body),
+            Some(Kind::Solutions) => shipped_solutions(body),
             _ => Err(format!("a client sends no messages of kind {}", message.kind)),
         };
         answer.unwrap_or_else(|words| PipeMessage::error(&words))
@@ -314,6 +322,18 @@ fn task_of(task: Option<&str>, scene: Option<&str>) -> Result<Arc<WorldTask>, Re
             find_task(name).ok_or_else(|| format!("there is no task {shown:?}; the hello lists all"))
         }
     }
+}
+
+fn shipped_solutions(body: &[u8]) -> Result<PipeMessage, Refusal> {
+    let SolutionsRequest { task } = read_json(body)?;
+    let task = task_of(Some(&task), None)?;
+    let mut answer = Vec::new();
+    for solution in solutions(&format!("{}/{}", task.category(), task.name())) {
+        answer.extend(solution.seed.to_le_bytes());
+        answer.extend((solution.recording.len() as u32).to_le_bytes());
+        answer.extend(solution.recording);
+    }
+    Ok(PipeMessage::new(Kind::Solutions, answer))
 }
 
 fn read_json<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Refusal> {

@@ -143,3 +143,58 @@ fn tasks_are_listed_shown_and_checked() {
         "{told}"
     );
 }
+
+#[test]
+fn a_shipped_solution_is_run_again_and_filmed() {
+    let solved = run(&["tasks", "solve", "craft_oak_planks", "--json"]);
+    assert!(solved.status.success(), "{}", words(&solved).1);
+    let reports: Vec<Value> = serde_json::from_slice(&solved.stdout).unwrap();
+    for (report, seed) in reports.iter().zip(1..) {
+        assert_eq!(
+            (&report["seed"], &report["score"], &report["problem"]),
+            (&seed.into(), &10.0.into(), &Value::Null)
+        );
+        let rewards = report["rewards"].as_array().unwrap();
+        assert_eq!(rewards.last().unwrap()["step"], report["steps"], "it ends with its last reward");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("planks.webp");
+    let arguments = ["tasks", "solve", "crafting/craft_oak_planks", "--seed", "2", "--size", "64,36", "-o"];
+    let (code, told) = words(&run(&[&arguments[..], &[file.to_str().unwrap()]].concat()));
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.starts_with("crafting/craft_oak_planks, seed 2: 10 of 10 points in "), "{told}");
+    assert_eq!(fs::read(file).unwrap()[8..12], *b"WEBP");
+    for (arguments, error) in
+        [(["craft_oak_planks", "--seed=9"], "no such solution"), (["build_castle", "--json"], "no task")]
+    {
+        let (code, told) = words(&run(&[&["tasks", "solve"], &arguments[..]].concat()));
+        assert_eq!((code, told.contains(error)), (Some(2), true), "{told}");
+    }
+}
+
+#[test]
+fn agents_that_do_not_look_are_scored() {
+    let names = ["craft_oak_planks", "look_at_the_sky"];
+    let played = run(&[&["tasks", "baseline", "--seeds", "1", "--json"], &names[..]].concat());
+    let played: Vec<Value> = serde_json::from_slice(&played.stdout).unwrap();
+    assert_eq!(played.len(), 2);
+    for (played, task) in played.iter().zip(["crafting/craft_oak_planks", "motion/look_at_the_sky"]) {
+        assert_eq!((&played["task"], &played["noop"]), (&task.into(), &0.0.into()));
+        assert!((0.0..=10.0).contains(&played["random"].as_f64().unwrap()), "{played}");
+    }
+}
+
+#[test]
+fn the_table_of_the_documentation_has_the_tasks_of_the_catalogue() {
+    let text = include_str!("../../../../docs/tasks.md");
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
+    let rows = rows.filter(|(name, _)| name.contains('/') && !name.contains(':')).collect::<Vec<_>>();
+    let catalogue = world::task::catalogue();
+    assert_eq!(rows.len(), catalogue.len());
+    for ((name, rest), facts) in rows.into_iter().zip(catalogue) {
+        assert_eq!(name, format!("{}/{}", facts.category, facts.name));
+        let cells: Vec<&str> = rest.trim_end_matches(" |").split(" | ").map(str::trim).collect();
+        assert_eq!(cells[0] == "yes", world::task::find_task(name).is_some(), "{name}: {rest}");
+        assert_eq!(cells.get(1).copied().unwrap_or_default(), facts.upstream.as_deref().unwrap_or_default());
+    }
+}

@@ -7,8 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{Need, WorldTask};
 
-/// The files, by `category/name`, in this order.
-static FILES: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/shipped_tasks.rs"));
+/// The files by `category/name`, in this order, with the solutions by their seeds.
+static FILES: &[(&str, &str, &[TaskSolution])] = &include!(concat!(env!("OUT_DIR"), "/shipped_tasks.rs"));
+
+/// A recording that solves a shipped task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskSolution {
+    pub seed: u64,
+    /// A file for [`Recording::read`](crate::record::Recording::read).
+    pub recording: &'static [u8],
+}
 
 /// What is known of a task of the benchmark, whether it can be run here or not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,14 +50,21 @@ pub enum TaskStage {
 pub fn shipped_tasks() -> &'static [Arc<WorldTask>] {
     static TASKS: LazyLock<Vec<Arc<WorldTask>>> = LazyLock::new(|| {
         // A test reads every file, so none is left out.
-        FILES.iter().filter_map(|(name, text)| WorldTask::parse(name, text).ok().map(Arc::new)).collect()
+        FILES.iter().filter_map(|(name, text, _)| WorldTask::parse(name, text).ok().map(Arc::new)).collect()
     });
     &TASKS
 }
 
 /// The files of the tasks that come with the crate, by `category/name`.
-pub fn shipped_files() -> &'static [(&'static str, &'static str)] {
-    FILES
+pub fn shipped_files() -> impl ExactSizeIterator<Item = (&'static str, &'static str)> {
+    FILES.iter().map(|(name, text, _)| (*name, *text))
+}
+
+/// The recorded solutions of the shipped task with a name, or with a category and a name, by their seeds. None are shipped
+/// for some tasks.
+pub fn solutions(name: &str) -> &'static [TaskSolution] {
+    let is_it = |known: &str| known == name || known.rsplit_once('/').is_some_and(|(_, known)| known == name);
+    FILES.iter().find(|(known, ..)| is_it(known)).map_or(&[], |(.., solutions)| *solutions)
 }
 
 /// The shipped task with a name, or with a category and a name.

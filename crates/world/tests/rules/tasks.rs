@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use proptest::prelude::*;
 use world::action::Button::*;
 use world::record::{Recorder, Recording, RecordingError};
-use world::task::{TaskStage, catalogue, find_task, shipped_files, shipped_tasks};
+use world::task::{TaskStage, catalogue, find_task, shipped_files, shipped_tasks, solutions};
 use world::{Action, Episode, EventKind, Terrains, WorldTask};
 
 use super::press;
@@ -37,7 +37,7 @@ fn every_shipped_file_is_a_task_of_the_catalogue() {
         assert!(task.payable() > 0.0 && (1..=3).contains(&task.difficulty().unwrap()), "{name}");
         assert_eq!(task.warnings(), [], "{name}");
         let is_in_catalogue =
-            |facts: &world::task::TaskFacts| format!("{}/{}", facts.category, facts.name) == *name;
+            |facts: &world::task::TaskFacts| format!("{}/{}", facts.category, facts.name) == name;
         let facts = catalogue().iter().find(|facts| is_in_catalogue(facts));
         assert_eq!(facts.unwrap_or_else(|| panic!("{name}")).stage, TaskStage::A, "{name}");
     }
@@ -53,6 +53,23 @@ fn tasks_are_found_by_their_names_with_and_without_categories() {
     assert_eq!(name("craft_ladder").unwrap(), "crafting/craft_ladder");
     assert_eq!(name("crafting/craft_ladder").unwrap(), "crafting/craft_ladder");
     assert_eq!((name("building/craft_ladder"), name("kill_ender_dragon")), (None, None));
+}
+
+#[test]
+fn every_solution_is_a_recording_of_its_task_and_its_seed() {
+    for task in shipped_tasks() {
+        let shipped = solutions(task.name());
+        assert!(shipped.is_sorted_by_key(|solution| solution.seed), "{}", task.name());
+        for solution in shipped {
+            let recording = Recording::read(solution.recording).unwrap();
+            let beginning = &recording.beginning;
+            assert_eq!((&beginning.task, beginning.seed), (task, solution.seed), "{}", task.name());
+            assert_eq!(recording.end().score, task.max_score(), "{}", task.name());
+        }
+    }
+    let seeds: Vec<u64> =
+        solutions("crafting/craft_oak_planks").iter().map(|solution| solution.seed).collect();
+    assert_eq!((seeds, solutions("kill_ender_dragon")), (vec![1, 2, 3], &[][..]));
 }
 
 #[test]
@@ -332,7 +349,7 @@ proptest! {
         cuts in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..12_usize), 1..4),
         file in any::<prop::sample::Index>(),
     ) {
-        let files = shipped_files();
+        let files: Vec<_> = shipped_files().collect();
         let mut text = files[file.index(files.len())].1.to_owned();
         let parts = ["{", "}", "[", "*a", "&a ", ": ", "\n", "-", "999999999999", "\"", "~ ", "!!x "];
         for (from, to, part) in cuts {
