@@ -96,6 +96,7 @@ pub fn routes() -> Router<App> {
         .merge(pages::prompts::routes())
         .merge(pages::chat::routes())
         .merge(pages::sandbox::routes())
+        .merge(pages::tasks::routes())
         .merge(pages::world::routes())
         .merge(assets::routes())
         .merge(textures::routes());

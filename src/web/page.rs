@@ -55,7 +55,7 @@ const SECTIONS: [(&str, &[MenuEntry]); 4] = [
         "Arena",
         &[("/", "Vote"), ("/leaderboard", "Leaderboard"), ("/builds", "Builds"), ("/prompts", "Prompts")],
     ),
-    ("Agents", &[("/agents/connect", "Connect"), ("/world", "World")]),
+    ("Agents", &[("/agents/connect", "Connect"), ("/world", "World"), ("/tasks", "Tasks")]),
     ("Sandbox", &[("/sandbox", "Sandbox")]),
     ("Docs", &[("/about", "How it works"), ("/format", "Format"), ("/blocks", "Blocks"), ("/api", "API")]),
 ];

@@ -15,4 +15,5 @@ pub(in crate::web) mod me;
 pub(in crate::web) mod models;
 pub(in crate::web) mod prompts;
 pub(in crate::web) mod sandbox;
+pub(in crate::web) mod tasks;
 pub(in crate::web) mod world;

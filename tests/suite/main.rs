@@ -33,6 +33,7 @@ mod shipped_builds;
 mod slow_clients;
 mod style_guide;
 mod support;
+mod tasks;
 mod turntables;
 mod viewer;
 mod world;

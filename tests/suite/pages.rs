@@ -39,6 +39,9 @@ async fn every_page_fits_every_size_and_theme_without_errors() {
         ("api", "/api"),
         ("agents-connect", "/agents/connect"),
         ("world", "/world"),
+        ("tasks", "/tasks"),
+        ("task", "/tasks/crafting/craft_oak_planks"),
+        ("task-missing", "/tasks/combat/combat_zombies"),
         ("specimen", "/specimen"),
         ("missing", "/no/such/page"),
         ("broken", "/broken"),
@@ -57,8 +60,19 @@ async fn every_page_fits_every_size_and_theme_without_errors() {
 #[tokio::test]
 async fn every_page_has_landmarks_and_accessible_names() {
     let server = server().await;
-    for path in ["/", "/format", "/api", "/agents/connect", "/world", "/specimen", "/no/such/page", "/broken"]
-    {
+    for path in [
+        "/",
+        "/format",
+        "/api",
+        "/agents/connect",
+        "/world",
+        "/tasks",
+        "/tasks/crafting/craft_oak_planks",
+        "/tasks/combat/combat_zombies",
+        "/specimen",
+        "/no/such/page",
+        "/broken",
+    ] {
         let page = open_page(&server.url_for(path)).await;
         let landmarks: Vec<usize> = page
             .eval("['body > header', 'nav[aria-label=Main]', 'main', 'body > footer', 'h1'].map(css => document.querySelectorAll(css).length)")

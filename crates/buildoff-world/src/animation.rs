@@ -1,4 +1,4 @@
-//! Frames as an animated WebP without losses.
+//! Frames as an animated WebP, without losses unless they come as WebP files that have some.
 //!
 //! Each frame is a still picture of its own, so a frame that is the same as the one before only makes that one last
 //! longer.
@@ -64,10 +64,16 @@ impl WebpAnimation {
         let [width, height] = self.size.map(|edge| edge as u32);
         let mut still = Vec::new();
         WebPEncoder::new(&mut still).encode(&last.rgb, width, height, ColorType::Rgb8)?;
+        self.add_still(&still, last.milliseconds)
+    }
+
+    /// Adds a frame that is a WebP file already, of one opaque picture of the animation's size.
+    pub fn add_still(&mut self, still: &[u8], milliseconds: u32) -> anyhow::Result<()> {
+        let [width, height] = self.size.map(|edge| edge as u32);
         // The chunks of a still picture follow the 12 bytes of its file's head.
         let picture = still.get(12..).context("a still picture has a head")?;
         let mut body = vec![0; 6];
-        for number in [width - 1, height - 1, last.milliseconds] {
+        for number in [width - 1, height - 1, milliseconds.min(LONGEST)] {
             body.extend(three_bytes(number));
         }
         body.push(NO_BLENDING);

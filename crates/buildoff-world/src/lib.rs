@@ -7,6 +7,7 @@
 
 mod animation;
 mod bench;
+mod film;
 mod look;
 mod pictures;
 pub mod pipe;
@@ -17,6 +18,8 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+pub use film::RunFilm;
+pub use pictures::picture_of;
 pub use tasks::TasksCommand;
 pub use world::ENGINE;
 

@@ -17,7 +17,7 @@ use crate::pictures::{numbers, picture_of};
 const MAX_FILE: u64 = 16 << 20;
 
 /// A step lasts a twentieth of a second.
-const STEP_MILLISECONDS: u32 = 50;
+pub const STEP_MILLISECONDS: u32 = 50;
 
 /// How many pictures a contact sheet has, and how many stand beside each other.
 const SHEET_PICTURES: u64 = 40;

@@ -50,6 +50,7 @@ mod sets;
 mod shipped;
 mod site;
 mod snbt;
+mod words;
 
 use std::fmt;
 use std::sync::Arc;

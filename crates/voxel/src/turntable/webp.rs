@@ -68,13 +68,28 @@ impl WebpEncoder {
 fn encode_still(pixels: &[[u8; 4]], rect: FrameRect, width: usize) -> Result<Vec<u8>, EncodeError> {
     let rgb: Vec<u8> =
         rect.rows(width).flat_map(|row| pixels[row].iter().flat_map(|&[r, g, b, _]| [r, g, b])).collect();
-    let mut config = WebPConfig::new().map_err(|()| EncodeError)?;
-    (config.quality, config.method) = (QUALITY, METHOD);
-    let encoder = Encoder::new(&rgb, PixelLayout::Rgb, rect.width as u32, rect.height as u32);
-    let file = encoder.encode_advanced(&config).map_err(|_| EncodeError)?;
+    let file = encode_file(&rgb, [rect.width, rect.height], QUALITY)?;
     // The file of one opaque picture is a header of 12 bytes and the image chunk.
     let (_, chunk) = file.split_at_checked(12).ok_or(EncodeError)?;
     if chunk.starts_with(b"VP8 ") { Ok(chunk.to_vec()) } else { Err(EncodeError) }
+}
+
+fn encode_file(rgb: &[u8], [width, height]: [usize; 2], quality: f32) -> Result<Vec<u8>, EncodeError> {
+    let mut config = WebPConfig::new().map_err(|()| EncodeError)?;
+    (config.quality, config.method) = (quality, METHOD);
+    let encoder = Encoder::new(rgb, PixelLayout::Rgb, width as u32, height as u32);
+    Ok(encoder.encode_advanced(&config).map_err(|_| EncodeError)?.to_vec())
+}
+
+impl Picture {
+    /// A WebP file with losses, without alpha. The quality goes from 0 to 100.
+    ///
+    /// # Errors
+    /// If the encoder fails, as with a picture without pixels.
+    pub fn lossy_webp(&self, quality: f32) -> Result<Vec<u8>, EncodeError> {
+        let rgb: Vec<u8> = self.rgba.as_chunks::<4>().0.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect();
+        encode_file(&rgb, [self.width as usize, self.height as usize], quality)
+    }
 }
 
 fn chunk(out: &mut Vec<u8>, name: [u8; 4], body: &[u8]) {
