@@ -109,7 +109,7 @@ impl Maze {
                     && world.volume.is_solid([x, y - 1, z])
             };
             // Some posts on a meadow are no maze: at least half of the rim is wall.
-            let rim: Vec<Spot> = plan.spots().filter(|spot| plan.is_rim(*spot)).collect();
+            let rim: Vec<PlanCell> = plan.spots().filter(|spot| plan.is_rim(*spot)).collect();
             if rim.iter().filter(|spot| walls.contains(*spot)).count() * 2 < rim.len() {
                 return false;
             }
