@@ -131,8 +131,8 @@ fn dig_and_collect(
 fn fell(solver: &mut Solver, foot: Cell) -> Solved {
     let [x, y, z] = solver.feet();
     let away = |facing: &Facing| {
-        let beside = along(foot, *facing, 1);
-        (beside[0] - x).abs() + (beside[1] - y).abs() + (beside[2] - z).abs()
+        let outside = along(foot, *facing, 3);
+        (outside[0] - x).pow(2) + (outside[1] - y).pow(2) + (outside[2] - z).pow(2)
     };
     // Outside of the leaves, there must be room to stand.
     let is_level = |facing: &Facing| {
@@ -147,12 +147,19 @@ fn fell(solver: &mut Solver, foot: Cell) -> Solved {
         return solver.fail("no side of the tree is level");
     };
     let volume = solver.world().volume();
-    let [before, ahead] = [2, 1].map(|away| above(along(foot, side, away)));
-    let line = [before, ahead, above(foot), foot];
-    let solid: Vec<Cell> = line.into_iter().filter(|cell| volume.is_solid(*cell)).collect();
-    for cell in solid {
+    let heads = [2, 1].map(|away| above(along(foot, side, away)));
+    let leaves: Vec<Cell> = heads.into_iter().filter(|cell| volume.is_solid(*cell)).collect();
+    if !leaves.is_empty() {
+        // From here, both are in reach.
+        solver.walk_to(along(foot, side, 3))?;
+    }
+    for cell in leaves {
         solver.reach_and_dig(cell)?;
     }
+    // The first log is taken while the second is dug: of two that are taken at once, only one is paid.
+    solver.walk_to(along(foot, side, 1))?;
+    solver.dig(above(foot))?;
+    solver.dig(foot)?;
     // Whoever stands in place of the trunk catches what falls from above.
     solver.walk_to(foot)?;
     let mut log = above(above(foot));
