@@ -9,7 +9,7 @@ use std::thread;
 use anyhow::{anyhow, bail};
 use serde::Serialize;
 use world::task::{TaskFacts, TaskStage, catalogue, find_task, shipped_tasks};
-use world::{Action, Episode, Terrains, WorldTask};
+use world::{Action, Episode, Scene, TERRAINS, Terrains, WorldTask};
 
 /// A score above which a task asks for nothing.
 const TRIVIAL: f64 = 5.0;
@@ -93,20 +93,26 @@ fn write_row(
     writeln!(output, "| `{}/{}` | {here} | {upstream} | {noop} | {random} |", facts.category, facts.name)
 }
 
-/// Plays all tasks on all cores.
+/// The scores of a task on a seed: its place, the seed, and the scores of the two agents.
+type SeedScores = (usize, u64, [f64; 2]);
+
+/// Plays all tasks on all cores. Making a terrain takes longer than all episodes on it, so each is made only once.
 fn play_all(tasks: &[Arc<WorldTask>], seeds: u64) -> anyhow::Result<Vec<TaskBaseline>> {
-    let terrains = Terrains::default();
+    let terrains: Vec<(Scene, u64)> =
+        Scene::ALL.into_iter().flat_map(|scene| (0..TERRAINS).map(move |number| (scene, number))).collect();
     let next = AtomicUsize::new(0);
     let work = || {
-        let mut played = Vec::new();
-        loop {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(task) = tasks.get(place) else { return played };
-            played.push((place, play(task, seeds, &terrains)));
+        let (kept, mut played) = (Terrains::default(), Vec::new());
+        while let Some((scene, number)) = terrains.get(next.fetch_add(1, Ordering::Relaxed)) {
+            for (place, task) in tasks.iter().enumerate().filter(|(_, task)| task.scene() == *scene) {
+                let seeds = (1..=seeds).filter(|seed| seed % TERRAINS == *number);
+                played.extend(seeds.map(|seed| (place, seed, play(task, seed, &kept))));
+            }
         }
+        played
     };
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let mut played = thread::scope(|scope| {
+    let mut played: Vec<SeedScores> = thread::scope(|scope| {
         let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
         let mut played = Vec::new();
         for thread in threads {
@@ -114,22 +120,26 @@ fn play_all(tasks: &[Arc<WorldTask>], seeds: u64) -> anyhow::Result<Vec<TaskBase
         }
         anyhow::Ok(played)
     })?;
-    played.sort_by_key(|(place, _)| *place);
-    Ok(played.into_iter().map(|(_, played)| played).collect())
+    // Sums of the same numbers in another order may differ.
+    played.sort_by_key(|(place, seed, _)| (*place, *seed));
+    let baselines = tasks.iter().enumerate().map(|(place, task)| {
+        let mean = |agent: usize| {
+            let scores = played.iter().filter(|(of, ..)| *of == place).map(|(.., scores)| scores[agent]);
+            scores.sum::<f64>() / seeds as f64
+        };
+        let task = format!("{}/{}", task.category(), task.name());
+        TaskBaseline { task, noop: mean(0), random: mean(1) }
+    });
+    Ok(baselines.collect())
 }
 
-fn play(task: &Arc<WorldTask>, seeds: u64, terrains: &Terrains) -> TaskBaseline {
-    let mean = |random: bool| {
-        let scores = (1..=seeds).map(|seed| {
-            let mut numbers = ActionNumbers(seed);
-            score(Episode::new(task, seed, terrains), || {
-                if random { numbers.action() } else { Action::default() }
-            })
-        });
-        scores.sum::<f64>() / seeds as f64
-    };
-    let task = format!("{}/{}", task.category(), task.name());
-    TaskBaseline { task, noop: mean(false), random: mean(true) }
+/// The scores of the agent that does nothing and of the one that does anything.
+fn play(task: &Arc<WorldTask>, seed: u64, terrains: &Terrains) -> [f64; 2] {
+    let mut numbers = ActionNumbers(seed);
+    [
+        score(Episode::new(task, seed, terrains), Action::default),
+        score(Episode::new(task, seed, terrains), || numbers.action()),
+    ]
 }
 
 fn score(mut episode: Episode, mut act: impl FnMut() -> Action) -> f64 {
