@@ -129,7 +129,23 @@ impl Packet {
     /// The cell that a ray is in.
     #[inline(always)]
     pub fn cell(&self, lane: usize) -> Cell {
-        [0, 1, 2].map(|axis| self.cell[axis][lane] ^ self.mirror[axis][lane])
+        [0, 1, 2].map(|axis| self.cell_along(axis, lane))
+    }
+
+    #[inline(always)]
+    pub fn cell_along(&self, axis: usize, lane: usize) -> i32 {
+        self.cell[axis][lane] ^ self.mirror[axis][lane]
+    }
+
+    /// A number for the cell that a ray is in and the face by which it has come. One number is compared faster than its
+    /// parts, which would have to be written to memory first.
+    #[inline(always)]
+    pub fn face_key(&self, lane: usize) -> i32 {
+        let [x, y, z] = self.cell(lane);
+        let axis = self.axis[lane];
+        // The sign along the axis is that of the mirror; where a ray begins there is none, and any does.
+        let sign = self.mirror[(axis as usize) % 3][lane] & 1;
+        ((((y << 8) | z) << 8) | x) << 3 | (axis << 1) | sign
     }
 
     /// The face by which a ray has come into its cell, of -x, +x, -y, +y, -z and +z. None where it began.

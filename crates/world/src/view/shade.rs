@@ -96,7 +96,8 @@ struct Spot<'a> {
 /// A face that a ray has met, with what is needed to draw it.
 #[derive(Clone, Copy)]
 struct LastFace<'a> {
-    cell: Cell,
+    /// As [`Packet::face_key`] has it.
+    key: i32,
     face: Option<usize>,
     drawn: &'a Drawn,
     tile: &'a Texels,
@@ -298,10 +299,10 @@ impl<'a> Shader<'a> {
         hits: &mut PlainHits<'a>,
         last: &mut Option<LastFace<'a>>,
     ) -> bool {
-        let (cell, face) = (packet.cell(lane), packet.face(lane));
+        let key = packet.face_key(lane);
         let known = match last {
-            Some(known) if known.cell == cell && known.face == face => known,
-            _ => match self.face(cell, face) {
+            Some(known) if known.key == key => known,
+            _ => match self.face(key, packet.cell(lane), packet.face(lane)) {
                 Some(found) => last.insert(found),
                 None => return false,
             },
@@ -313,13 +314,14 @@ impl<'a> Shader<'a> {
             hits.is_turned[lane] = i32::from(known.drawn.faces[face].turned);
             hits.distance[lane] = packet.distance[lane];
             for axis in 0..3 {
-                hits.from[axis][lane] = self.origin[axis] - cell[axis] as f32;
+                hits.from[axis][lane] = self.origin[axis] - packet.cell_along(axis, lane) as f32;
                 hits.bright[axis][lane] = bright[axis];
             }
             return true;
         }
         let LastFace { drawn, tile, light, .. } = *known;
-        match face {
+        let cell = packet.cell(lane);
+        match known.face {
             Some(face) if drawn.shape == Shape::Cube => {
                 let distance = packet.distance[lane];
                 let on = |axis: usize| {
@@ -333,7 +335,7 @@ impl<'a> Shader<'a> {
     }
 
     /// What is needed to draw the face of a cell by which a ray comes in.
-    fn face(&self, cell: Cell, face: Option<usize>) -> Option<LastFace<'a>> {
+    fn face(&self, key: i32, cell: Cell, face: Option<usize>) -> Option<LastFace<'a>> {
         let drawn = self.states.get(usize::from(self.volume.state_inside(cell)))?;
         let mut before = cell;
         if let Some(face) = face {
@@ -343,7 +345,7 @@ impl<'a> Shader<'a> {
         let is_plain = drawn.shape == Shape::Cube && drawn.look == Look::Opaque && self.target != Some(cell);
         let plain = face.filter(|_| is_plain).map(|face| self.brightness(drawn, light, face));
         let tile = self.tile(drawn, cell, face.unwrap_or(UP));
-        Some(LastFace { cell, face, drawn, tile, light, plain })
+        Some(LastFace { key, face, drawn, tile, light, plain })
     }
 
     /// As [`Self::meets`], for what does not fill its cell.
