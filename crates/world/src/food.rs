@@ -40,9 +40,8 @@ pub mod constants {
     /// Without food, a point of health is lost in so many ticks, down to this.
     pub const STARVING_TICKS: u8 = 80;
     pub const STARVED: i32 = 1;
-    /// How many ticks eating takes, and what remains of movement meanwhile.
+    /// How many ticks eating takes.
     pub const EATING_TICKS: u8 = 32;
-    pub const USING: f64 = 0.2;
 }
 
 use constants::*;

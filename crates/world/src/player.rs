@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use crate::action::{Action, Button};
 use crate::angle::{RIGHT, TURN, cosine, direction, sine};
 use crate::body::{Aabb, is_free, sweep};
-use crate::food::constants::USING;
 use crate::hash::Mixer;
 use crate::volume::{Cell, Volume};
 
@@ -18,9 +17,10 @@ pub mod constants {
     pub const STANDING: (f64, f64) = (1.8, 1.62);
     pub const SNEAKING: (f64, f64) = (1.5, 1.27);
     pub const SWIMMING: (f64, f64) = (0.6, 0.4);
-    /// What remains of a pressed key, also while sneaking.
+    /// What remains of a pressed key, also while sneaking, and while something is used.
     pub const INPUT: f64 = 0.98;
     pub const SNEAK: f64 = 0.3;
+    pub const USING: f64 = 0.2;
     /// How fast a player gets, on ground and in air, and when sprinting.
     pub const ON_GROUND: f64 = 0.1;
     pub const SPRINT: f64 = 1.3;

@@ -20,9 +20,11 @@ use crate::events::{Event, EventKind};
 use crate::hash::Mixer;
 use crate::inventory::{is_possible, mix_stack};
 use crate::player::cell_of;
-use crate::view::WINDOW;
 use crate::volume::{Cell, contains};
 use crate::world::World;
+
+/// The window, in pixels, which the picture is squeezed from.
+pub const WINDOW: [i32; 2] = [640, 360];
 
 /// How far the camera turns, in thousandths of a degree, while the pointer moves by a pixel.
 pub const TURN_PER_PIXEL: i32 = 150;

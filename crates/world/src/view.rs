@@ -16,13 +16,11 @@ use self::march::{Floats, LANES, Packet};
 use self::shade::Shader;
 use crate::angle::{cosine, sine};
 use crate::player::Player;
+pub use crate::screen::WINDOW;
 use crate::world::World;
 
 /// The largest edge of a frame, in pixels.
 pub const MAX_EDGE: usize = 1024;
-
-/// The window, in pixels, which the picture is squeezed from.
-pub const WINDOW: [i32; 2] = [640, 360];
 
 /// The window's width by its height.
 const ASPECT: f32 = 16.0 / 9.0;

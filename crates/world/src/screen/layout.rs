@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use super::ScreenKind;
+use super::WINDOW;
 use crate::inventory::HOTBAR;
-use crate::view::WINDOW;
 
 /// How large a slot is for the pointer. Its picture is a pixel less on each side.
 pub const SLOT: i32 = 18;

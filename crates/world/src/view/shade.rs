@@ -1,11 +1,15 @@
 //! What a ray shows of what it meets.
 
-use super::march::{Floats, Ints, LANES, Packet, floor};
+mod plain;
+mod shapes;
+
+use self::plain::PlainHits;
+use super::march::{LANES, Packet};
 use super::sky::{LinearColour, Sky, UNDER_WATER, byte};
 use super::{ASPECT, HALF_VIEW, Lens, Window};
 use crate::angle::{cosine, sine};
-use crate::atlas::{Atlas, Drawn, FaceTiles, STARTS, TEXELS, Texels};
-use crate::block::{BoxEdges, Look, Shape, WorldBlock, form_at};
+use crate::atlas::{Atlas, Drawn, FaceTiles, STARTS, Texels};
+use crate::block::{Look, Shape, WorldBlock};
 use crate::hash::mix;
 use crate::player::is_water_at;
 use crate::volume::{Cell, Light, Volume};
@@ -22,9 +26,6 @@ const FACES: [u32; 6] = [154, 154, 128, 256, 205, 205];
 
 /// The face that looks up, as bright as what shines by itself.
 const UP: usize = 3;
-
-/// How high water stands in its cell.
-const WATER_LEVEL: f32 = 8.0 / 9.0;
 
 /// The alpha from which a texel that is there or not is there.
 const THERE: u8 = 128;
@@ -105,33 +106,6 @@ struct LastFace<'a> {
     light: Light,
     /// How bright red, green and blue are, in 65,536ths, if all rays that meet it end there and are drawn alike.
     plain: Option<[u32; 3]>,
-}
-
-/// The rays of a packet that have ended at plain faces, which are drawn together at the end.
-struct PlainHits<'a> {
-    /// A bit for each ray.
-    lanes: u32,
-    face: Ints,
-    tile: [&'a Texels; LANES],
-    is_turned: Ints,
-    bright: [[u32; LANES]; 3],
-    distance: Floats,
-    /// Where the rays begin, from the corner of the cell.
-    from: [Floats; 3],
-}
-
-impl<'a> PlainHits<'a> {
-    fn none(tile: &'a Texels) -> Self {
-        Self {
-            lanes: 0,
-            face: [0; LANES],
-            tile: [tile; LANES],
-            is_turned: [0; LANES],
-            bright: [[0; LANES]; 3],
-            distance: [0.0; LANES],
-            from: [[0.0; LANES]; 3],
-        }
-    }
 }
 
 impl SeenBody {
@@ -227,61 +201,6 @@ impl<'a> Shader<'a> {
         self.sky.towards([x / length, y / length, z / length])
     }
 
-    /// The colours of the rays that have ended at plain faces, and of the others something. As in [`march`](super::march),
-    /// the loops over lanes become vector instructions, but for those that look something up.
-    #[inline(always)]
-    fn plain_colours(&self, packet: &Packet, hits: &PlainHits) -> [[u8; 3]; LANES] {
-        let (mut texel, mut fog): (Ints, Ints) = ([0; LANES], [0; LANES]);
-        for lane in 0..LANES {
-            let distance = hits.distance[lane];
-            let at = |axis: usize| hits.from[axis][lane] + packet.direction[axis][lane] * distance;
-            let (x, y, z) = (at(0), at(1), at(2));
-            // As in `across`.
-            let face = hits.face[lane];
-            let u = if face < 2 { z } else { x };
-            let u = if face == 1 || face == 4 { 1.0 - u } else { u };
-            let v = if face == 2 || face == 3 { z } else { y };
-            let v = if face == 3 { v } else { 1.0 - v };
-            let is_turned = hits.is_turned[lane] != 0;
-            let (u, v) = if is_turned { (v, u) } else { (u, v) };
-            let covered = distance * self.texels;
-            let [small, smaller, smallest] = [1.6, 3.2, 6.4].map(|least| i32::from(covered > least));
-            let edge = 16 - 8 * small - 4 * smaller - 2 * smallest;
-            let start = 256 * small + 64 * smaller + 16 * smallest;
-            let within = |part: f32| {
-                let at = floor(part * edge as f32);
-                let at = if at < 0 { 0 } else { at };
-                if at < edge { at } else { edge - 1 }
-            };
-            texel[lane] = start + within(v) * edge + within(u);
-            let step = floor(distance * (FOG_STEPS as f32 / self.far));
-            fog[lane] = if step < FOG_STEPS as i32 { step } else { FOG_STEPS as i32 };
-        }
-        let mut parts = [[0_u32; LANES]; 3];
-        let mut share = [0_u32; LANES];
-        for lane in 0..LANES {
-            // Lanes without a hit have any numbers.
-            let at = (texel[lane] as usize).min(TEXELS - 1);
-            let colour = hits.tile[lane][at];
-            for (part, of) in parts.iter_mut().zip(colour) {
-                part[lane] = u32::from(of);
-            }
-            share[lane] = u32::from(self.fog[(fog[lane] as usize).min(FOG_STEPS)]);
-        }
-        let mut colours = [[0; 3]; LANES];
-        for (number, part) in parts.iter_mut().enumerate() {
-            let haze = u32::from(self.haze[number]);
-            for lane in 0..LANES {
-                let lit = (part[lane] * hits.bright[number][lane]) >> 16;
-                part[lane] = (lit * (256 - share[lane]) + haze * share[lane]) >> 8;
-            }
-        }
-        for (lane, colour) in colours.iter_mut().enumerate() {
-            *colour = [0, 1, 2].map(|part| parts[part][lane] as u8);
-        }
-        colours
-    }
-
     fn fogged(&self, colour: [u32; 3], distance: f32) -> [u8; 3] {
         let step = (distance * (FOG_STEPS as f32 / self.far)) as usize;
         let share = u32::from(self.fog[step.min(FOG_STEPS)]);
@@ -313,9 +232,9 @@ impl<'a> Shader<'a> {
             hits.tile[lane] = known.tile;
             hits.is_turned[lane] = i32::from(known.drawn.faces[face].turned);
             hits.distance[lane] = packet.distance[lane];
-            for axis in 0..3 {
+            for (axis, bright) in bright.into_iter().enumerate() {
                 hits.from[axis][lane] = self.origin[axis] - packet.cell_along(axis, lane) as f32;
-                hits.bright[axis][lane] = bright[axis];
+                hits.bright[axis][lane] = bright;
             }
             return true;
         }
@@ -346,141 +265,6 @@ impl<'a> Shader<'a> {
         let plain = face.filter(|_| is_plain).map(|face| self.brightness(drawn, light, face));
         let tile = self.tile(drawn, cell, face.unwrap_or(UP));
         Some(LastFace { key, face, drawn, tile, light, plain })
-    }
-
-    /// As [`Self::meets`], for what does not fill its cell.
-    #[inline(never)]
-    fn meets_shape(
-        &self,
-        packet: &Packet,
-        lane: usize,
-        drawn: &Drawn,
-        cell: Cell,
-        pixel: &mut Pixel,
-    ) -> bool {
-        let direction = ray(packet, lane);
-        let local = [0, 1, 2].map(|axis| self.origin[axis] - cell[axis] as f32);
-        let at = |distance: f32| [0, 1, 2].map(|axis| local[axis] + direction[axis] * distance);
-        let distance = packet.distance[lane];
-        let light = self.volume.light(cell);
-        match &drawn.shape {
-            Shape::None | Shape::Cube => false,
-            Shape::Liquid => {
-                let is_top = !WorldBlock(self.volume.block([cell[0], cell[1] + 1, cell[2]]).0).is_liquid();
-                let point = at(distance);
-                if is_top && point[1] > WATER_LEVEL {
-                    let down = ((WATER_LEVEL - local[1]) / direction[1]).max(distance);
-                    let point = at(down);
-                    let is_here = |part: f32| (-0.001..=1.001).contains(&part);
-                    let meets_surface = direction[1] < 0.0 && is_here(point[0]) && is_here(point[2]);
-                    return meets_surface && self.show_face(drawn, cell, UP, down, point, pixel);
-                }
-                let face = packet.face(lane);
-                face.is_some_and(|face| self.show_face(drawn, cell, face, distance, point, pixel))
-            }
-            Shape::Cross => {
-                // A plant is as bright from everywhere.
-                let tile = self.variant(drawn.faces[UP], cell);
-                let spot = Spot { drawn, cell, face: UP, tile, distance, place: (0.0, 0.0), light };
-                self.meets_cross(packet, lane, spot, 0.0, pixel)
-            }
-            Shape::Boxes(boxes) => self.meets_boxes(packet, lane, drawn, cell, boxes, pixel),
-            Shape::Joined => {
-                let block = WorldBlock(self.volume.state_inside(cell));
-                match &form_at(self.volume, cell, block).drawn {
-                    Shape::Boxes(boxes) => self.meets_boxes(packet, lane, drawn, cell, boxes, pixel),
-                    _ => false,
-                }
-            }
-        }
-    }
-
-    /// Shows the boxes that a ray meets, from near to far, until one is there.
-    fn meets_boxes(
-        &self,
-        packet: &Packet,
-        lane: usize,
-        drawn: &Drawn,
-        cell: Cell,
-        boxes: &[BoxEdges],
-        pixel: &mut Pixel,
-    ) -> bool {
-        let direction = ray(packet, lane);
-        let local = [0, 1, 2].map(|axis| self.origin[axis] - cell[axis] as f32);
-        let light = self.volume.light(cell);
-        let mut last = -1.0;
-        loop {
-            let mut nearest: Option<(f32, usize)> = None;
-            for edges in boxes {
-                let edge = |index: usize| f32::from(edges[index]) / 16.0;
-                let (low, high) = ([edge(0), edge(1), edge(2)], [edge(3), edge(4), edge(5)]);
-                let met = enter(local, direction, low, high).filter(|met| met.0 > last);
-                nearest = match (nearest, met) {
-                    (Some(one), Some(other)) if one.0 <= other.0 => Some(one),
-                    (one, other) => other.or(one),
-                };
-            }
-            let Some((distance, face)) = nearest.filter(|(distance, _)| *distance < packet.limit[lane])
-            else {
-                break;
-            };
-            let point = [0, 1, 2].map(|axis| local[axis] + direction[axis] * distance);
-            let (place, tile) = (across(face, point), self.variant(drawn.faces[face % 6], cell));
-            if self.show(&Spot { drawn, cell, face, tile, distance, place, light }, pixel) {
-                return true;
-            }
-            if drawn.look == Look::Translucent {
-                break;
-            }
-            last = distance;
-        }
-        drawn.cross.is_some_and(|(cross, from)| {
-            let tile = self.variant(cross, cell);
-            let spot = Spot { drawn, cell, face: UP, tile, distance: 0.0, place: (0.0, 0.0), light };
-            self.meets_cross(packet, lane, spot, from, pixel)
-        })
-    }
-
-    /// Shows what stands from corner to corner, from a height on.
-    fn meets_cross(&self, packet: &Packet, lane: usize, spot: Spot, from: f32, pixel: &mut Pixel) -> bool {
-        let direction = ray(packet, lane);
-        let local = [0, 1, 2].map(|axis| self.origin[axis] - spot.cell[axis] as f32);
-        let planes = [
-            (local[2] - local[0]) / (direction[0] - direction[2]),
-            (1.0 - local[0] - local[2]) / (direction[0] + direction[2]),
-        ];
-        let order = if planes[0] <= planes[1] { [0, 1] } else { [1, 0] };
-        let mut spot = spot;
-        for plane in order {
-            let distance = planes[plane];
-            let x = local[0] + direction[0] * distance;
-            let y = (local[1] + direction[1] * distance - from) / (1.0 - from);
-            spot.distance = distance;
-            spot.place = (x, 1.0 - y);
-            let is_here = distance > 0.0 && (0.0..1.0).contains(&x) && (0.0..1.0).contains(&y);
-            if is_here && distance < packet.limit[lane] && self.show(&spot, pixel) {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Shows a face of a full cell, which is lit from the cell before it.
-    #[inline(always)]
-    fn show_face(
-        &self,
-        drawn: &Drawn,
-        cell: Cell,
-        face: usize,
-        distance: f32,
-        point: [f32; 3],
-        pixel: &mut Pixel,
-    ) -> bool {
-        let mut before = cell;
-        before[face / 2] += if face % 2 == 1 { 1 } else { -1 };
-        let light = self.volume.light(before);
-        let tile = self.tile(drawn, cell, face);
-        self.show(&Spot { drawn, cell, face, tile, distance, place: across(face, point), light }, pixel)
     }
 
     #[inline(always)]
@@ -577,22 +361,6 @@ fn across(face: usize, [x, y, z]: [f32; 3]) -> (f32, f32) {
         4 => (1.0 - x, 1.0 - y),
         _ => (x, 1.0 - y),
     }
-}
-
-/// Where a ray enters a box from outside, and at which face.
-#[inline(always)]
-fn enter(origin: [f32; 3], direction: [f32; 3], low: [f32; 3], high: [f32; 3]) -> Option<(f32, usize)> {
-    let (mut near, mut far, mut face) = (0.0_f32, f32::INFINITY, None);
-    for axis in 0..3 {
-        let along = if direction[axis].abs() < 1e-7 { 1e-7 } else { direction[axis] };
-        let (one, other) = ((low[axis] - origin[axis]) / along, (high[axis] - origin[axis]) / along);
-        if one.min(other) > near {
-            near = one.min(other);
-            face = Some(axis * 2 + usize::from(along < 0.0));
-        }
-        far = far.min(one.max(other));
-    }
-    face.filter(|_| near <= far).map(|face| (near, face))
 }
 
 /// Whether a texel is dark in a block of which a part is broken.
