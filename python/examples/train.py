@@ -1,4 +1,4 @@
-"""Trains an agent to break as many blocks as it can in ten seconds of the world's time. Takes about two minutes.
+"""Trains an agent to break as many blocks as it can in ten seconds of the world's time. Takes some minutes.
 
     pip install ./python -r python/examples/requirements.txt
     python python/examples/train.py
