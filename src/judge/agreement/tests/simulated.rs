@@ -135,7 +135,7 @@ impl SimulatedWorld {
 
     fn judge(&self, judge: &SimulatedJudge, left: usize, right: usize) -> VerdictChances {
         let (left, right) = (&self.builds[left], &self.builds[right]);
-        let own = |build: &SimulatedBuild| f64::from(u8::from(build.model % PROVIDERS == 0));
+        let own = |build: &SimulatedBuild| f64::from(u8::from(build.model.is_multiple_of(PROVIDERS)));
         chances(
             judge.sharpness * (left.quality - right.quality)
                 + judge.left
@@ -218,7 +218,7 @@ impl SimulatedWorld {
     fn pair_truth(&self, judge: &SimulatedJudge, (a, b, votes): (usize, usize, usize)) -> PairTruth {
         let (straight, swapped) = (self.judge(judge, a, b), self.judge(judge, b, a));
         let swapped_back = mirrored(swapped);
-        let is_own = |build: usize| self.builds[build].model % PROVIDERS == 0;
+        let is_own = |build: usize| self.builds[build].model.is_multiple_of(PROVIDERS);
         PairTruth {
             votes,
             judge: [0, 1, 2].map(|verdict| f64::midpoint(straight[verdict], swapped_back[verdict])),
