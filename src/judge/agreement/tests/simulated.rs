@@ -281,14 +281,14 @@ fn split(pairs: &[PairTruth]) -> f64 {
 }
 
 /// How often there was an interval for a measure, and how often it contained the truth.
-struct Coverage {
+struct IntervalCoverage {
     measure: &'static str,
     found: usize,
     covered: usize,
 }
 
-fn coverage(judge: &SimulatedJudge, worlds: u64) -> Vec<Coverage> {
-    let mut coverage: Vec<Coverage> = Vec::new();
+fn coverage(judge: &SimulatedJudge, worlds: u64) -> Vec<IntervalCoverage> {
+    let mut coverage: Vec<IntervalCoverage> = Vec::new();
     for seed in 0..worlds {
         let mut dice = StdRng::seed_from_u64(seed);
         let world = SimulatedWorld::new(&mut dice);
@@ -310,7 +310,7 @@ fn coverage(judge: &SimulatedJudge, worlds: u64) -> Vec<Coverage> {
             ("rank correlation", report.rank_correlation, truth.rank_correlation),
         ];
         if coverage.is_empty() {
-            coverage.extend(measures.map(|(measure, ..)| Coverage { measure, found: 0, covered: 0 }));
+            coverage.extend(measures.map(|(measure, ..)| IntervalCoverage { measure, found: 0, covered: 0 }));
         }
         for (counts, (_, measured, true_value)) in coverage.iter_mut().zip(measures) {
             let contains = |measured: MeasuredValue| (measured.low..=measured.high).contains(&true_value);
@@ -324,7 +324,7 @@ fn coverage(judge: &SimulatedJudge, worlds: u64) -> Vec<Coverage> {
 #[test]
 fn known_biases_are_within_their_intervals() {
     for judge in &JUDGES {
-        for Coverage { measure, found, covered } in coverage(judge, WORLDS) {
+        for IntervalCoverage { measure, found, covered } in coverage(judge, WORLDS) {
             let name = judge.name;
             // Where the voters' opinions hardly differ, no line can be fitted to them.
             let least = if measure.ends_with("when split") { 30 } else { WORLDS as usize };
@@ -344,7 +344,7 @@ fn known_biases_are_within_their_intervals() {
 #[ignore = "prints how often intervals hold, in many more worlds"]
 fn print_coverage() {
     for judge in &JUDGES {
-        for Coverage { measure, found, covered } in coverage(judge, 1000) {
+        for IntervalCoverage { measure, found, covered } in coverage(judge, 1000) {
             println!("{:8} {measure:22} {covered:5} of {found}", judge.name);
         }
     }
