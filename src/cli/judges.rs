@@ -61,7 +61,7 @@ fn print(out: &mut impl Write, found: &JudgesOutput) -> io::Result<()> {
         print_report(out, report)?;
         writeln!(out)?;
     }
-    writeln!(out, "{judgements} judgements and {votes} votes were read; {excluded_votes} votes do not count")
+    writeln!(out, "read: judgements {judgements}, votes {votes}, of which excluded {excluded_votes}")
 }
 
 fn print_report(out: &mut impl Write, report: &JudgeReport) -> io::Result<()> {
@@ -158,7 +158,7 @@ mod tests {
             "\n    voters with each other           not enough data\n",
             "\n    difference, on the same pairs    +0 points (-8 to +5), 140 pairs\n",
             "\n  rank correlation with skill        0.81 (0.40 to 0.95)\n",
-            "\n\n9 judgements and 8 votes were read; 1 votes do not count\n",
+            "\n\nread: judgements 9, votes 8, of which excluded 1\n",
         ];
         for line in expected {
             assert!(out.contains(line), "{line:?} is not in\n{out}");
