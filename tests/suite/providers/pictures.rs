@@ -164,6 +164,19 @@ async fn a_batch_does_not_leave_pictures_out() {
     }
 }
 
+/// Responses that repeat the picture they were sent.
+fn response_with_picture(url: &str, number: usize) -> FakeResponse {
+    match number {
+        0 => {
+            let error = json!({ "message": format!("Invalid image: {url}"), "param": url });
+            FakeResponse::json(400, &json!({ "error": error }))
+        }
+        1 => FakeResponse::new(400, "text/plain").send(format!("cannot read {}", url.replace('/', "\\/"))),
+        2 => FakeResponse::new(500, "text/html").send(format!("<title>{url}</title>")),
+        _ => FakeResponse::stream().send(format!("data: {url}\n\n")),
+    }
+}
+
 #[tokio::test]
 async fn pictures_are_in_no_error_and_no_log_line_however_they_are_sent_back() {
     let log = TestLogBuffer::default();
@@ -174,16 +187,11 @@ async fn pictures_are_in_no_error_and_no_log_line_however_they_are_sent_back() {
     let url = format!("data:image/png;base64,{file}");
     let mut output = format!("{question:?}");
     for protocol in FakeProtocol::ALL {
-        for response in [
-            FakeResponse::json(
-                400,
-                &json!({ "error": { "message": format!("Invalid image: {url}"), "param": url } }),
-            ),
-            FakeResponse::new(400, "text/plain").send(format!("cannot read {}", url.replace('/', "\\/"))),
-            FakeResponse::new(500, "text/html").send(format!("<title>{url}</title>")),
-            FakeResponse::stream().send(format!("data: {url}\n\n")),
-        ] {
-            let at = FakeProvider::with_responses(protocol, [response]).await;
+        for number in 0..4 {
+            // A request may be repeated without what the provider could mean.
+            let url = url.clone();
+            let respond = move |_: &_| response_with_picture(&url, number);
+            let at = FakeProvider::with_handler(protocol, respond).await;
             let once = RequestLimits { tries: 1, ..patience() };
             let client = provider(&at.endpoint(), once, true).unwrap();
             let failure = client.ask(&question, &mut |_| ()).await.unwrap_err();
