@@ -112,26 +112,29 @@ pub(super) fn fit(
     let graph = ComparisonGraph::largest_component(tallies, heavy_voters, prior > 0.0, SizeUse::Compared)?;
     let duels = graph.duels();
     let plain = Likelihood::new(graph.models.len(), &duels, prior);
+    let plain_peak = plain.maximum(DVector::zeros(graph.models.len()).as_view());
+    let skills = plain_peak.rows(0, graph.models.len());
     let mut used = SizeAxis::ALL.map(|axis| duels.iter().any(|duel| duel.gap.along(axis) != 0.0));
-    let mut skills = DVector::zeros(graph.models.len());
     // An axis that is left out does not come back, so there are two rounds beside the last one.
     while used.contains(&true) {
         let likelihood = plain.with_sizes(used);
-        let peak = likelihood.maximum(skills.as_view());
-        let inverse = likelihood.inverse_curvature(&peak)?;
+        // Before size is worth anything: where the larger build always wins, votes tell much, and the curvature at the
+        // maximum would tell nothing.
+        let inverse = likelihood.inverse_curvature(&likelihood.start(skills))?;
         let told = SizeAxis::ALL.map(|axis| {
             likelihood.size_parameter(axis).is_some_and(|parameter| is_known_well(&inverse, parameter))
         });
         if told == used {
+            let peak = likelihood.maximum(skills);
+            let inverse = likelihood.inverse_curvature(&peak)?;
             return equal_size_fit(&graph, &likelihood, &peak, &inverse, ranked);
         }
         used = told;
-        skills = peak.rows(0, graph.models.len()).into_owned();
     }
     None
 }
 
-/// None without enough prompts for intervals.
+/// None without enough prompts for intervals, and without models to compare.
 fn equal_size_fit(
     graph: &ComparisonGraph,
     likelihood: &Likelihood,
@@ -146,6 +149,9 @@ fn equal_size_fit(
         Some(SizeEffect { points, low: points - margin, high: points + margin })
     };
     let ranking = ranking(graph, peak, ranked);
+    if ranking.is_empty() {
+        return None;
+    }
     Some(EqualSizeFit {
         votes: likelihood.votes(),
         blocks: effect(SizeAxis::Blocks),

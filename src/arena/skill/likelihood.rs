@@ -126,7 +126,7 @@ impl<'a> Likelihood<'a> {
     }
 
     /// Between equals, which most duels nearly are, a share of ν / (2 + ν) is tied.
-    fn start(&self, skills: DVectorView<'_, f64>) -> DVector<f64> {
+    pub fn start(&self, skills: DVectorView<'_, f64>) -> DVector<f64> {
         let (votes, tied) = totals(self.duels);
         let ln_nu = self.tie_parameter().map(|_| (2.0 * tied as f64 / (votes - tied) as f64).ln());
         let side = self.with_side.then_some(0.0);
