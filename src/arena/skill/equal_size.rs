@@ -112,7 +112,8 @@ pub(super) fn fit(
     let graph = ComparisonGraph::largest_component(tallies, heavy_voters, prior > 0.0, SizeUse::Compared)?;
     let duels = graph.duels();
     let plain = Likelihood::new(graph.models.len(), &duels, prior);
-    let plain_peak = plain.maximum(DVector::zeros(graph.models.len()).as_view());
+    let pairs = graph.pairs();
+    let plain_peak = plain.of(&pairs).maximum(DVector::zeros(graph.models.len()).as_view());
     let skills = plain_peak.rows(0, graph.models.len());
     let mut used = SizeAxis::ALL.map(|axis| duels.iter().any(|duel| duel.gap.along(axis) != 0.0));
     // An axis that is left out does not come back, so there are two rounds beside the last one.

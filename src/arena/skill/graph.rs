@@ -148,6 +148,13 @@ impl<'a> ComparisonGraph<'a> {
         merged(self.prompts.concat())
     }
 
+    /// The duels, summed over all prompts and sizes.
+    pub fn pairs(&self) -> Vec<Duel> {
+        let mut duels = self.prompts.concat();
+        duels.iter_mut().for_each(|duel| duel.gap = SizeGap::NONE);
+        merged(duels)
+    }
+
     pub fn votes_per_model(&self) -> Vec<u64> {
         let mut votes = vec![0; self.models.len()];
         for duel in self.prompts.iter().flatten() {

@@ -274,29 +274,27 @@ impl<'a> Likelihood<'a> {
         let lead = moment(|slope| slope.lead * slope.lead);
         let mixed = moment(|slope| slope.lead * slope.ln_nu);
         let ln_nu = moment(|slope| slope.ln_nu * slope.ln_nu);
-        for (row, effect) in self.effects(duel) {
+        let effects = self.effects(duel);
+        for (row, effect) in effects.clone() {
             let slope = Predictors {
                 lead: effect.lead * lead + effect.ln_nu * mixed,
                 ln_nu: effect.lead * mixed + effect.ln_nu * ln_nu,
             };
-            for (column, effect) in self.effects(duel) {
+            for (column, effect) in effects.clone() {
                 sum[(row, column)] += effect.dot(slope);
             }
         }
     }
 
     /// The parameters that a duel depends on, and what each adds to the lead and to ln ν.
-    fn effects<'d>(&'d self, duel: &'d Duel) -> impl Iterator<Item = (usize, Predictors)> + 'd {
-        let on_lead = |sign| Predictors { lead: sign, ln_nu: 0.0 };
+    fn effects(&self, duel: &Duel) -> impl Iterator<Item = (usize, Predictors)> + Clone + use<> {
+        let on_lead = |amount| Predictors { lead: amount, ln_nu: 0.0 };
         let tie = self.tie_parameter().map(|parameter| (parameter, Predictors { lead: 0.0, ln_nu: 1.0 }));
         let side = self.side_parameter().map(|parameter| (parameter, on_lead(1.0)));
-        let sizes =
-            self.size_parameters().map(move |(axis, parameter)| (parameter, on_lead(duel.gap.along(axis))));
-        [(duel.left, on_lead(1.0)), (duel.right, on_lead(-1.0))]
-            .into_iter()
-            .chain(tie)
-            .chain(side)
-            .chain(sizes)
+        let [blocks, kinds] =
+            SizeAxis::ALL.map(|axis| Some((self.size_parameter(axis)?, on_lead(duel.gap.along(axis)))));
+        let models = [(duel.left, on_lead(1.0)), (duel.right, on_lead(-1.0))].map(Some);
+        [models[0], models[1], tie, side, blocks, kinds].into_iter().flatten()
     }
 
     /// By how much the left model is the favourite, in nats.
