@@ -157,9 +157,9 @@ pub async fn store_build(
         "
         INSERT INTO builds (
             id, log_id, prompt_id, model_key, settings, digest, grid, grid_is_best, spec,
-            warnings, block_count, attempts, generation_time_ms, created_at, retired_at
+            warnings, block_count, block_kinds, attempts, generation_time_ms, created_at, retired_at
         )
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
         ",
         record.id,
         record.log_id,
@@ -172,6 +172,7 @@ pub async fn store_build(
         build.spec,
         Json(&build.warnings) as _,
         build.block_count as i32,
+        i16::from(build.block_kinds),
         record.generation.attempts,
         record.generation.generation_time_ms,
         record.created_at,

@@ -6,6 +6,7 @@ mod delay;
 mod held_out;
 mod pages;
 mod ratings;
+mod sizes_and_costs;
 
 use std::time::Duration;
 
