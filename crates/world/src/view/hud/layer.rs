@@ -44,26 +44,24 @@ impl HudLayer {
         let columns: Vec<[usize; 2]> = (left..right)
             .map(|x| covered(x, self.size[0], 0).map(|at| (at - edge).max(0) as usize))
             .collect();
-        let mut sums = vec![[0; 4]; columns.last().map_or(0, |last| last[1])];
+        let mut sums = vec![[0; 2]; columns.last().map_or(0, |last| last[1])];
         for y in top..bottom {
             let [first, end] = covered(y, self.size[1], 1);
-            sums.fill([0; 4]);
+            sums.fill([0; 2]);
             for row in canvas.rows(first, end) {
                 add_row(&mut sums, row);
             }
             let row = &mut self.pixels[y * self.size[0]..(y + 1) * self.size[0]];
             for (pixel, [from, to]) in row[left..right].iter_mut().zip(&columns) {
                 let count = ((to - from) as i32 * (end - first)) as u64;
-                let mut sum = [0_u32; 4];
-                for column in &sums[*from..*to] {
-                    for (sum, part) in sum.iter_mut().zip(column) {
-                        *sum += part;
-                    }
-                }
-                *pixel = if sum[3] == 0 {
+                let [red_blue, green_alpha] = sums[*from..*to]
+                    .iter()
+                    .fold([0, 0], |sum: [u64; 2], column| [sum[0] + column[0], sum[1] + column[1]]);
+                *pixel = if green_alpha >> 32 == 0 {
                     [0; 4]
                 } else {
-                    sum.map(|part| (u64::from(part) * 256 / 255 / count) as u16)
+                    let sum = [red_blue, green_alpha, red_blue >> 32, green_alpha >> 32];
+                    sum.map(|part| ((part & 0xffff_ffff) * 256 / 255 / count) as u16)
                 };
             }
             self.spans[y] = trimmed(row, self.spans[y], [left, right]);
@@ -86,13 +84,15 @@ impl HudLayer {
     }
 }
 
-/// Adds a row of pixels, times their alpha, to sums.
-fn add_row(sums: &mut [[u32; 4]], row: &[[u8; 4]]) {
-    for (sum, [r, g, b, alpha]) in sums.iter_mut().zip(row) {
-        let alpha = u32::from(*alpha);
-        for (sum, part) in sum.iter_mut().zip([u32::from(*r), u32::from(*g), u32::from(*b), 1]) {
-            *sum += part * alpha;
-        }
+/// Adds a row of pixels, times their alpha, to sums. Each number holds two of them, in 32 bits: red and blue, green and
+/// alpha. The part of the window that a pixel covers is far too small to
+/// fill these.
+fn add_row(sums: &mut [[u64; 2]], row: &[[u8; 4]]) {
+    for (sum, pixel) in sums.iter_mut().zip(row) {
+        let parts = u64::from(u32::from_le_bytes(*pixel));
+        let alpha = parts >> 24;
+        sum[0] += (parts & 0xff | (parts & 0xff_0000) << 16) * alpha;
+        sum[1] += (parts >> 8 & 0xff | 1 << 32) * alpha;
     }
 }
 
