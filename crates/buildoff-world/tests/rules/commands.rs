@@ -100,7 +100,7 @@ fn the_bench_measures_every_suite() {
     let output = run(&["bench", "--json", "--runs", "1", "--seconds", "0.02"]);
     assert!(output.status.success(), "{}", words(&output).1);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    for suite in ["rgb128", "rgb128Baseline", "rgb64", "none", "pipe", "reset"] {
+    for suite in ["rgb128", "rgb128Baseline", "rgb64", "played128", "none", "pipe", "reset"] {
         let suite = &report["suites"][suite];
         assert!(suite["stepsPerSecond"].as_f64().unwrap() > 0.0, "{report}");
         assert_eq!(suite["runs"].as_array().unwrap().len(), 1);
