@@ -449,7 +449,7 @@ fn a_part_of_a_scene_is_known_by_the_land_around() {
     // The player stands four cells off in x and z.
     let trunks = |count: i32, id: &str| Yard::new().found(id, &cells([0, 0, 0], [count - 1, 2, 0]));
     check(
-        "in_scene: {of: '#logs', count: 12, within: 6}",
+        "in_scene: {of: '#logs', count: 12, within: 7}",
         &[
             trunks(4, "oak_log"),
             trunks(2, "oak_log").found("birch_log", &cells([0, 0, -2], [1, 2, -2])),
