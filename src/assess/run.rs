@@ -178,9 +178,10 @@ impl Conversation<'_> {
         self.messages += 1;
         let request = CompletionRequest {
             model: String::new(),
-            prompt: ChatPrompt { system: String::new(), user: message },
+            prompt: ChatPrompt::new("", message),
             schema: None,
             options: ModelOptions::default(),
+            vision: false,
             data: None,
             context: self.context.clone(),
         };
