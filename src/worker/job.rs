@@ -262,6 +262,8 @@ impl Worker {
             task: Arc::new(task),
             provider: Arc::clone(provider),
             model: setup.model_id.clone(),
+            // Builds are asked for in words.
+            vision: false,
             options: setup.options,
             max_attempts: config.attempts,
             past: attempts::past_attempts(&self.pool, job).await?,

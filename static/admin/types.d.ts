@@ -99,6 +99,7 @@ interface AdminModel {
   via: Record<string, string>;
   prices: { input: number; cachedInput?: number; output: number } | null;
   options: { effort: string | null; temperature: number | null; maxOutputTokens: number | null; efforts?: string[] };
+  vision: boolean;
 }
 
 interface AdminAgent {

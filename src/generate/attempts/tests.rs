@@ -164,6 +164,7 @@ fn attempt_loop<T: Task>(task: T, replies: Vec<FakeReply>) -> (AttemptLoop<T>, A
         task: Arc::new(task),
         provider: provider.clone(),
         model: "some-model-1".to_owned(),
+        vision: false,
         options: ModelOptions::default(),
         max_attempts: DEFAULT_ATTEMPTS,
         past: PastAttempts::default(),
@@ -482,7 +483,7 @@ impl Task for ScoreTask {
 }
 
 fn chat_prompt(user: &str) -> ChatPrompt {
-    ChatPrompt { system: "You judge.".to_owned(), user: user.to_owned() }
+    ChatPrompt::new("You judge.", user)
 }
 
 #[tokio::test]
