@@ -3,54 +3,25 @@
 import json
 import os
 import pathlib
-import socket
 import subprocess
-import sys
-import time
 
 import httpx
 import pytest
-
-ROOT = pathlib.Path(__file__).parent.parent.parent
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
-def serve(command, port):
-    agent = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield wait_for_card(f"http://127.0.0.1:{port}", agent)
-    finally:
-        agent.kill()
-        agent.wait()
-
-
-def wait_for_card(url, agent):
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and agent.poll() is None:
-        try:
-            if httpx.get(f"{url}/.well-known/agent-card.json").status_code == 200:
-                return url
-        except httpx.TransportError:
-            time.sleep(0.1)
-    raise AssertionError("the agent did not start")
+from running_agent import free_port, running, running_example
 
 
 @pytest.fixture(scope="module")
 def python_agent():
-    port = free_port()
-    yield from serve([sys.executable, ROOT / "examples/agents/builder.py", "--port", str(port)], port)
+    with running_example("builder.py") as url:
+        yield url
 
 
 @pytest.fixture(scope="module")
 def rust_agent():
     port = free_port()
     agent = pathlib.Path(os.environ["BUILDOFF"]).parent / "examples/builder-agent"
-    yield from serve([agent, str(port)], port)
+    with running([agent, str(port)], port) as url:
+        yield url
 
 
 def run(site, *agents):
