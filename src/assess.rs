@@ -12,6 +12,7 @@ pub mod messages;
 pub mod order;
 pub mod report;
 pub mod run;
+pub mod scenario;
 mod simulation;
 mod world_threads;
 

@@ -106,7 +106,10 @@ mod tests {
     #[test]
     fn an_acknowledgement_says_whether_the_agent_is_ready() {
         let read = |answer| Acknowledgement::read(answer).map(|ack| (ack.success, ack.message));
-        assert_eq!(read(r#"{"type": "ack", "success": true, "message": "on it"}"#), Ok((true, "on it".into())));
+        assert_eq!(
+            read(r#"{"type": "ack", "success": true, "message": "on it"}"#),
+            Ok((true, "on it".into()))
+        );
         assert_eq!(read(r#"{"success": false}"#), Ok((false, String::new())));
         assert!(read("{}").unwrap_err().contains("success"));
         assert!(read("ready").unwrap_err().contains("not JSON"));

@@ -135,7 +135,8 @@ impl NameList {
 
 impl AssessmentOrder {
     pub fn read(body: &Value) -> Result<Self, OrderProblem> {
-        let order = OrderBody::deserialize(body).map_err(|error| OrderProblem(format!("The order: {error}.")))?;
+        let order =
+            OrderBody::deserialize(body).map_err(|error| OrderProblem(format!("The order: {error}.")))?;
         Self::new(order.participants.agent, &order.config)
     }
 
@@ -232,7 +233,9 @@ fn chosen_tasks(asked: &[String], are_named: bool) -> Result<Vec<TaskName>, Orde
                 None => pattern == category,
                 Some((of, wanted)) => {
                     of == *category
-                        && wanted.strip_suffix('*').map_or(wanted == *name, |beginning| name.starts_with(beginning))
+                        && wanted
+                            .strip_suffix('*')
+                            .map_or(wanted == *name, |beginning| name.starts_with(beginning))
                 }
             })
     };
@@ -242,7 +245,9 @@ fn chosen_tasks(asked: &[String], are_named: bool) -> Result<Vec<TaskName>, Orde
 /// Those of the tasks that are named, with or without their category, in the order of the catalogue.
 fn narrow(tasks: &[TaskName], names: &[String]) -> Result<Vec<TaskName>, OrderProblem> {
     if names.is_empty() {
-        return Err(OrderProblem("The list of tasks is empty. Leave it out to run all of the category.".to_owned()));
+        return Err(OrderProblem(
+            "The list of tasks is empty. Leave it out to run all of the category.".to_owned(),
+        ));
     }
     let is_named = |(category, task): &TaskName, name: &str| match name.split_once('/') {
         Some((of, name)) => of == *category && name == *task,
@@ -254,7 +259,9 @@ fn narrow(tasks: &[TaskName], names: &[String]) -> Result<Vec<TaskName>, OrderPr
         }
         let name: String = name.chars().take(MAX_NAME).collect();
         return Err(OrderProblem(match all_tasks().find(|task| is_named(task, &name)) {
-            Some((category, _)) => format!("The task {name:?} is not in the categories that were asked for, but in {category}."),
+            Some((category, _)) => {
+                format!("The task {name:?} is not in the categories that were asked for, but in {category}.")
+            }
             None => format!("There is no task {name:?}. `buildoff tasks list` has all names."),
         }));
     }
@@ -294,7 +301,9 @@ mod tests {
     use super::*;
 
     fn order(config: Value) -> Result<AssessmentOrder, OrderProblem> {
-        AssessmentOrder::read(&json!({ "participants": { "agent": "http://127.0.0.1:9019" }, "config": config }))
+        AssessmentOrder::read(
+            &json!({ "participants": { "agent": "http://127.0.0.1:9019" }, "config": config }),
+        )
     }
 
     fn names(order: &AssessmentOrder) -> Vec<&str> {

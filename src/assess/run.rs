@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
-use world::task::OpenReward;
 use world::action::SentAction;
+use world::task::OpenReward;
 use world::{Action, Terrains};
 
 use super::messages::{Acknowledgement, init_message, obs_message, read_action};

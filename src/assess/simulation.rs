@@ -52,9 +52,8 @@ impl Simulation {
         [width, height]: [usize; 2],
         terrains: Arc<Terrains>,
     ) -> Self {
-        let episode = Episode::new(task, seed, &terrains)
-            .with_max_steps(max_steps)
-            .stopping_when_done(stops_when_done);
+        let episode =
+            Episode::new(task, seed, &terrains).with_max_steps(max_steps).stopping_when_done(stops_when_done);
         let lane = Lane::new(episode, Some(Frame::new(width, height)), true);
         Self { lane, terrains, paid: Vec::new() }
     }

@@ -161,7 +161,9 @@ pub(super) fn run(arguments: &AgentsArgs) -> anyhow::Result<ExitCode> {
         let patch =
             async |keys: &[ModelKey], change| catalog::patch_each::<CliAgent>(api, keys, &change, json).await;
         match arguments.command.as_ref().unwrap_or(&AgentsCommand::List) {
-            AgentsCommand::List | AgentsCommand::Card { .. } | AgentsCommand::Try(_) => catalog::list::<CliAgent>(api, json).await?,
+            AgentsCommand::List | AgentsCommand::Card { .. } | AgentsCommand::Try(_) => {
+                catalog::list::<CliAgent>(api, json).await?
+            }
             AgentsCommand::Enable { keys } => patch(keys, json!({ "enabled": true })).await?,
             AgentsCommand::Disable { keys } => patch(keys, json!({ "enabled": false })).await?,
             AgentsCommand::Remove { keys } => catalog::delete_each::<CliAgent>(api, keys, json).await?,

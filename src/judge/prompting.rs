@@ -45,7 +45,7 @@ pub fn score_prompt(prompt: &str, build: JudgedBuild, criteria: &CriteriaText) -
         names,
     };
     let system = ScoreSystemTemplate { criteria: applicable, form: example_answer(criteria) };
-    ChatPrompt { system: render(&system), user: render(&user) }
+    ChatPrompt::new(render(&system), render(&user))
 }
 
 /// Asks which of two builds of one prompt is better. The pictures of build A are sent first.
@@ -59,7 +59,7 @@ pub fn pair_prompt(prompt: &str, a: JudgedBuild, b: JudgedBuild) -> ChatPrompt {
         blocks_a: count_blocks(a),
         blocks_b: count_blocks(b),
     };
-    ChatPrompt { system: render(&PairSystemTemplate), user: render(&user) }
+    ChatPrompt::new(render(&PairSystemTemplate), render(&user))
 }
 
 /// Asks the same question again after an answer that could not be read, with the same pictures.
@@ -72,7 +72,7 @@ pub fn repair_prompt(question: &ChatPrompt, answer: &str, problem: &UnreadableJu
         earlier: &answer[start..],
         is_cut: start > 0,
     };
-    ChatPrompt { system: question.system.clone(), user: render(&user) }
+    ChatPrompt::new(question.system.clone(), render(&user))
 }
 
 /// Asks the same question again after an answer that was cut off, with the same pictures.
@@ -82,7 +82,7 @@ pub fn shorter_prompt(question: &ChatPrompt) -> ChatPrompt {
          short sentences.",
         question.user
     );
-    ChatPrompt { system: question.system.clone(), user }
+    ChatPrompt::new(question.system.clone(), user)
 }
 
 #[derive(Template)]

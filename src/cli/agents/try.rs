@@ -122,13 +122,17 @@ impl RunListener for ExchangePrinter {
 /// Says why the score is what it is.
 fn explain(outcome: &RunOutcome, metrics: &TaskMetrics) -> std::io::Result<()> {
     let score = metrics.total_score.map_or("none".to_owned(), |score| score.to_string());
-    output::line(format_args!("\nThe run: {} after {} steps. Score: {score}", outcome.ending, outcome.steps))?;
+    output::line(format_args!(
+        "\nThe run: {} after {} steps. Score: {score}",
+        outcome.ending, outcome.steps
+    ))?;
     output::line(format_args!("  paid: {} of {}", outcome.given, outcome.payable))?;
     for (step, reward) in &outcome.paid {
         output::line(format_args!("  {reward} in step {step}"))?;
     }
     for open in &outcome.open {
-        let unmet = if open.unmet.is_empty() { String::new() } else { format!(": {}", open.unmet.join(", ")) };
+        let unmet =
+            if open.unmet.is_empty() { String::new() } else { format!(": {}", open.unmet.join(", ")) };
         output::line(format_args!(
             "  still open: {} of {} × {} {}{unmet}",
             open.max_times - open.times,
