@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod app;
 pub mod arena;
+pub mod assess;
 pub mod background;
 pub mod cli;
 pub mod client_network;

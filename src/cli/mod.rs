@@ -5,6 +5,7 @@
 
 mod agents;
 mod api;
+mod assess;
 mod backup;
 mod cancel;
 mod catalog;
@@ -90,6 +91,11 @@ enum CliCommand {
     Models(models::ModelsArgs),
     /// List, add, enable and disable agents, check their cards, and make tokens for their owners.
     Agents(agents::AgentsArgs),
+    /// Put an agent through tasks of the block world, and score it.
+    ///
+    /// Needs no database and no server, and stores nothing but the files that are named. With a scenario that names another
+    /// assessor, orders the assessment there. Exit codes: 0 if it is finished, 2 if it could not be.
+    Assess(assess::AssessArgs),
     /// List, enable, disable and add prompts.
     Prompts(prompts::PromptsArgs),
     /// Show what this installation has, does and waits for.
@@ -174,6 +180,7 @@ pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
         CliCommand::Seed(arguments) => seed::run(&arguments),
         CliCommand::Models(arguments) => models::run(&arguments),
         CliCommand::Agents(arguments) => agents::run(&arguments),
+        CliCommand::Assess(arguments) => assess::run(&arguments),
         CliCommand::Prompts(arguments) => prompts::run(&arguments),
         CliCommand::Status(arguments) => status::run(&arguments),
         CliCommand::Judges(arguments) => judges::run(&arguments),
