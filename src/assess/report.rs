@@ -28,7 +28,7 @@ pub struct AssessmentResult {
     pub num_tasks: usize,
     pub total_score: f64,
     pub max_score: f64,
-    pub task_metrics: IndexMap<String, TaskMetrics>,
+    pub task_metrics: IndexMap<String, TaskScores>,
     pub revision: String,
     /// The engine of the world. Scores of different worlds cannot be compared.
     pub world: String,
@@ -46,7 +46,7 @@ pub struct AssessmentResult {
 
 /// The scores of a task. None stands for a score that is not known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TaskMetrics {
+pub struct TaskScores {
     pub sim_score: Option<f64>,
     pub video_score: Option<f64>,
     pub total_score: Option<f64>,
@@ -71,7 +71,7 @@ pub struct ResultSource<'a> {
     pub provenance: ResultProvenance,
 }
 
-impl TaskMetrics {
+impl TaskScores {
     pub fn of(order: &AssessmentOrder, task: &OrderedTask, outcome: &RunOutcome, video: VideoScore) -> Self {
         let sim = task.length.sim_score(outcome.given, outcome.payable);
         let video_score = match video {
@@ -114,7 +114,7 @@ impl AssessmentResult {
             provenance,
         };
         for (task, outcome, video) in runs {
-            let metrics = TaskMetrics::of(order, task, outcome, video);
+            let metrics = TaskScores::of(order, task, outcome, video);
             result.num_tasks += 1;
             result.max_score += task.length.max_score();
             result.total_score = rounded(result.total_score + metrics.total_score.unwrap_or(0.0));

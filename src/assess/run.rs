@@ -225,8 +225,6 @@ pub async fn run_task(
         unanswered: 0,
         unreadable: 0,
         unanswered_in_a_row: 0,
-        held: false,
-        assisted: false,
     };
     let (ending, simulation) = match run.begin(task.task.text()).await {
         Some(ending) => (ending, simulation),
@@ -241,8 +239,8 @@ pub async fn run_task(
         messages: run.conversation.messages,
         unanswered: run.unanswered,
         unreadable: run.unreadable,
-        held: run.held,
-        assisted: run.assisted,
+        held: state.help.is_held,
+        assisted: state.help.is_assisted,
         payable: state.payable,
         open: state.open,
         paid: state.paid,
@@ -260,8 +258,6 @@ struct AgentRun<'a> {
     unanswered: u32,
     unreadable: u32,
     unanswered_in_a_row: u32,
-    held: bool,
-    assisted: bool,
 }
 
 impl AgentRun<'_> {
@@ -312,7 +308,7 @@ impl AgentRun<'_> {
             (simulation, next) = self
                 .threads
                 .run(move || {
-                    let seen = simulation.act(&sent);
+                    let seen = simulation.act(sent);
                     (simulation, seen)
                 })
                 .await?;
@@ -339,11 +335,7 @@ impl AgentRun<'_> {
         }
         self.unanswered_in_a_row = 0;
         match read_action(&reply.text) {
-            Ok(sent) => {
-                self.held |= sent.ticks > 1;
-                self.assisted |= sent.craft.is_some();
-                (sent, None)
-            }
+            Ok(sent) => (sent, None),
             Err(problem) => {
                 self.unreadable += 1;
                 (no_op(), Some(problem))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 use world::action::SentAction;
 use world::task::OpenReward;
-use world::{Action, Episode, Frame, Lane, StepOutcome, Terrains, WorldTask};
+use world::{Episode, Frame, Lane, RunHelp, StepOutcome, Terrains, WorldTask};
 
 /// The quality of the pictures, of 100.
 const JPEG_QUALITY: u8 = 95;
@@ -14,7 +14,7 @@ const JPEG_QUALITY: u8 = 95;
 pub(super) struct Simulation {
     lane: Lane,
     terrains: Arc<Terrains>,
-    /// The steps in which a reward was paid, and how much.
+    /// The steps after which a reward was paid, and how much.
     paid: Vec<(u64, f64)>,
 }
 
@@ -39,6 +39,7 @@ pub(super) struct FinalState {
     pub payable: f64,
     pub open: Vec<OpenReward>,
     pub paid: Vec<(u64, f64)>,
+    pub help: RunHelp,
     pub hash: u64,
     pub recording: Vec<u8>,
 }
@@ -63,25 +64,14 @@ impl Simulation {
         self.observe(0.0)
     }
 
-    /// Holds an action for as many steps as the agent says, at most to the end.
-    pub fn act(&mut self, sent: &SentAction) -> Observation {
-        let mut reward = 0.0;
-        for _ in 0..sent.ticks.max(1) {
-            if self.lane.outcome.is_end() {
-                break;
-            }
-            reward += self.step(&sent.action);
-        }
-        self.observe(reward)
-    }
-
-    fn step(&mut self, action: &Action) -> f64 {
-        self.lane.step(action, &self.terrains);
+    /// Does what the agent has sent, for as many steps as it says.
+    pub fn act(&mut self, sent: SentAction) -> Observation {
+        self.lane.act(sent, &self.terrains);
         let paid = f64::from(self.lane.outcome.reward);
         if paid != 0.0 {
             self.paid.push((self.lane.episode.world().tick(), paid));
         }
-        paid
+        self.observe(paid)
     }
 
     fn observe(&self, reward: f64) -> Observation {
@@ -105,6 +95,7 @@ impl Simulation {
             payable: task.payable(),
             open: episode.progress().open(task),
             paid: self.paid.clone(),
+            help: episode.help(),
             hash: episode.world().hash(),
             recording: self.lane.recording().unwrap_or_default(),
         }

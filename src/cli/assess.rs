@@ -18,7 +18,7 @@ use super::{runtime, until_stopped};
 use crate::assess::WorldThreads;
 use crate::assess::order::{AssessmentOrder, ConfigBody, NameList, OrderedTask};
 use crate::assess::report::{
-    AssessmentResult, ResultFile, ResultParticipants, ResultProvenance, ResultSource, TaskMetrics,
+    AssessmentResult, ResultFile, ResultParticipants, ResultProvenance, ResultSource, TaskScores,
 };
 use crate::assess::run::{RunExchange, RunListener, RunOutcome, RunSetup, RunTimes, run_task};
 use crate::assess::scenario::{MAX_SCENARIO_BYTES, Scenario, ScenarioAgent};
@@ -182,7 +182,7 @@ async fn assess(order: AssessmentOrder, arguments: &AssessArgs) -> anyhow::Resul
         let (category, name) = (task.task.category(), task.task.name());
         arguments.say(format_args!("Running task: {} (category: {category})", name.replace('_', " ")))?;
         let outcome = run_task(task, &setup, &*agent, &mut Unheard).await?;
-        let metrics = TaskMetrics::of(&order, task, &outcome, VideoScore::NoJudge);
+        let metrics = TaskScores::of(&order, task, &outcome, VideoScore::NoJudge);
         let score = metrics.total_score.map_or("not scored".to_owned(), |score| format!("{score:?}"));
         let error = metrics.error.map_or(String::new(), |error| format!(" ({error})"));
         arguments.say(format_args!("Task '{name}': {score}{error}"))?;

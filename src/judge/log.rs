@@ -264,7 +264,8 @@ impl JudgeLogReader {
 
 fn fitted_skills(votes: LadderVotes) -> BTreeMap<ModelKey, f64> {
     let models: BTreeSet<ModelKey> = votes.keys().flat_map(|(_, a, b)| [a, b]).cloned().collect();
-    let tallies = votes.into_iter().map(|((prompt, a, b), counts)| PairTally { prompt, a, b, counts });
+    let tallies =
+        votes.into_iter().map(|((prompt, a, b), counts)| PairTally { prompt, a, b, sizes: None, counts });
     let fit = skill::fit(&tallies.collect::<Vec<_>>(), &[], skill::PRIOR, &models);
     fit.models.into_iter().map(|(model, skill)| (model, skill.rating)).collect()
 }

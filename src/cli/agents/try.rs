@@ -9,7 +9,7 @@ use world::Terrains;
 
 use crate::assess::WorldThreads;
 use crate::assess::order::{AssessmentOrder, ConfigBody, NameList};
-use crate::assess::report::TaskMetrics;
+use crate::assess::report::TaskScores;
 use crate::assess::run::{RunExchange, RunListener, RunOutcome, RunSetup, RunTimes, run_task};
 use crate::cli::{output, runtime, until_stopped};
 use crate::generate::a2a::agent_address;
@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &TryArgs, json: bool) -> anyhow::Result<ExitCode> {
         if let Some(file) = &arguments.recording {
             std::fs::write(file, &outcome.recording)?;
         }
-        let metrics = TaskMetrics::of(&order, task, &outcome, VideoScore::NoJudge);
+        let metrics = TaskScores::of(&order, task, &outcome, VideoScore::NoJudge);
         if json {
             output::json(&json!({ "ending": outcome.ending.to_string(), "steps": outcome.steps, "noOps": outcome.no_ops(), "metrics": metrics }))?;
         } else {
@@ -120,7 +120,7 @@ impl RunListener for ExchangePrinter {
 }
 
 /// Says why the score is what it is.
-fn explain(outcome: &RunOutcome, metrics: &TaskMetrics) -> std::io::Result<()> {
+fn explain(outcome: &RunOutcome, metrics: &TaskScores) -> std::io::Result<()> {
     let score = metrics.total_score.map_or("none".to_owned(), |score| score.to_string());
     output::line(format_args!(
         "\nThe run: {} after {} steps. Score: {score}",

@@ -10,8 +10,8 @@ use buildoff::assess::order::{AssessmentOrder, ConfigBody, NameList};
 use buildoff::assess::run::{RunEnding, RunExchange, RunListener, RunOutcome, RunSetup, RunTimes, run_task};
 use buildoff::generate::{Endpoint, ProviderKind, agent_provider};
 use serde_json::{Value, json};
-use world::record::Recording;
 use world::Terrains;
+use world::record::Recording;
 
 use crate::support::fake_agent::{AgentStep, FakeAgent};
 
@@ -87,8 +87,11 @@ async fn an_agent_gets_the_text_and_then_pictures_of_128_by_128_in_one_context()
         // The first component has two samples each way for one of the others: 4:2:0.
         assert_eq!(jpeg[header + 11], 0x22);
     }
-    let contexts: Vec<_> =
-        agent.requests().iter().map(|request| request.body["params"]["message"]["contextId"].clone()).collect();
+    let contexts: Vec<_> = agent
+        .requests()
+        .iter()
+        .map(|request| request.body["params"]["message"]["contextId"].clone())
+        .collect();
     assert_eq!(contexts, [Value::Null, json!("c1"), json!("c1"), json!("c1")]);
 }
 
