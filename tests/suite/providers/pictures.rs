@@ -190,8 +190,7 @@ async fn pictures_are_in_no_error_and_no_log_line_however_they_are_sent_back() {
         for number in 0..4 {
             // A request may be repeated without what the provider could mean.
             let url = url.clone();
-            let respond = move |_: &_| response_with_picture(&url, number);
-            let at = FakeProvider::with_handler(protocol, respond).await;
+            let at = FakeProvider::with_handler(protocol, move |_| response_with_picture(&url, number)).await;
             let once = RequestLimits { tries: 1, ..patience() };
             let client = provider(&at.endpoint(), once, true).unwrap();
             let failure = client.ask(&question, &mut |_| ()).await.unwrap_err();
