@@ -177,8 +177,8 @@ async fn what_size_is_worth_is_found_and_skill_at_equal_size_is_shown() {
     for part in [
         "Doubling the blocks is worth <strong>+6",
         "Doubling the kinds of blocks is worth <strong>−",
-        "up 1 rank<",
-        "down ",
+        "<span class=\"spoken\">up ",
+        "<span class=\"spoken\">down ",
     ] {
         assert!(html.contains(part), "{part} is missing in {html}");
     }
@@ -209,7 +209,7 @@ async fn kinds_of_blocks_are_counted_when_a_build_is_stored_and_afterwards_for_o
 
     let config = Config::from_lookup(|_| None).unwrap();
     let background = background::start(&App::new(Arc::new(config), db.pool.clone()).unwrap());
-    db.wait_until("SELECT NOT EXISTS (SELECT FROM builds WHERE block_kinds IS NULL)").await;
+    db.wait_until("NOT EXISTS (SELECT FROM builds WHERE block_kinds IS NULL)").await;
     drop(background);
     assert_eq!(db.number(counted).await, 5);
     assert_eq!(db.number("SELECT count(*) FROM builds WHERE block_kinds = 0").await, 1);
