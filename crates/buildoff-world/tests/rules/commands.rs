@@ -165,7 +165,7 @@ fn a_shipped_solution_is_run_again_and_filmed() {
     assert!(told.starts_with("crafting/craft_oak_planks, seed 2: 10 of 10 points in "), "{told}");
     assert_eq!(fs::read(file).unwrap()[8..12], *b"WEBP");
     let (_, told) = words(&run(&["tasks", "solve", "dig_three_down_and_fill_one_up", "--seed", "1"]));
-    assert!(told.contains("\n  The run took ") && told.contains(" and went 3 blocks deep.\n"), "{told}");
+    assert!(told.contains("\n  The run took ") && told.contains(" and got 3 blocks deep.\n"), "{told}");
     for (arguments, error) in
         [(["craft_oak_planks", "--seed=9"], "no such solution"), (["build_castle", "--json"], "no task")]
     {

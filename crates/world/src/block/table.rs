@@ -354,22 +354,6 @@ mod tests {
     }
 
     #[test]
-    fn timing_of_table() {
-        let start = std::time::Instant::now();
-        let raw: Vec<File> = FILES.iter().map(|text| toml::from_str(text).unwrap()).collect();
-        let a = start.elapsed();
-        let start = std::time::Instant::now();
-        let entries: Vec<Entry> = FILES.iter().flat_map(|text| read(text).unwrap()).collect();
-        let b = start.elapsed();
-        let start = std::time::Instant::now();
-        let count = entries.len();
-        let mut table = Table::default();
-        entries.into_iter().for_each(|entry| table.add(entry));
-        let c = start.elapsed();
-        eprintln!("TIMING raw {a:?} entries {b:?} add {c:?} of {} {count} {}", raw.len(), table.states.len());
-    }
-
-    #[test]
     fn ids_are_unique_and_states_are_few() {
         let table = table();
         assert_eq!(table.by_id.len(), table.kinds.len());

@@ -3,7 +3,7 @@
 //! | metric | |
 //! |---|---|
 //! | `steps` | the step of the last payment once everything has been paid, and until then all steps |
-//! | `depth` | how many blocks below the start the player's feet were at their lowest |
+//! | `depth` | how many blocks below the start the lowest place is that the player stood in or dug out |
 //! | `distance` | how many blocks the player went in all, there and back; up and down do not count |
 //! | `placed` | the blocks that the player placed and that still stand |
 //! | `light` | the light of lamps at the player's feet, from 0 to 15 |
@@ -39,7 +39,7 @@ const PARTS: u64 = 10_000;
 /// What metrics are made of, as far as it cannot be seen in a world.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct TravelLog {
-    /// How far the player has gone, and how far below the start the lowest place was, in parts of a block.
+    /// How far the player has gone, and how far below the start the lowest place is, in parts of a block.
     gone: u64,
     lowest: u64,
     /// The last step that has paid something.
@@ -47,12 +47,19 @@ pub(super) struct TravelLog {
 }
 
 impl TravelLog {
-    /// Notes a step from one place to another, and whether it has paid something.
-    pub fn note(&mut self, from: [f64; 3], to: [f64; 3], start: [f64; 3], paid_at: Option<u64>) {
+    /// Notes that the player has gone from one place to another.
+    pub fn note_way(&mut self, from: [f64; 3], to: [f64; 3]) {
         let [x, _, z] = [0, 1, 2].map(|axis| to[axis] - from[axis]);
         self.gone = self.gone.saturating_add(parts((x * x + z * z).sqrt()));
-        self.lowest = self.lowest.max(parts(start[1] - to[1]));
-        self.last_paid = paid_at.unwrap_or(self.last_paid);
+    }
+
+    /// Notes a place that the player was in or dug out, so many blocks below the start.
+    pub fn note_depth(&mut self, blocks: f64) {
+        self.lowest = self.lowest.max(parts(blocks));
+    }
+
+    pub fn note_payment(&mut self, step: u64) {
+        self.last_paid = step;
     }
 }
 

@@ -88,9 +88,21 @@ impl TaskProgress {
                 paid += GOAL_REWARD;
             }
         }
-        let paid_at = Some(world.tick()).filter(|_| paid > 0.0);
-        self.travel.note(from, self.position, self.origin, paid_at);
+        self.note_travel(world, from);
+        if paid > 0.0 {
+            self.travel.note_payment(world.tick());
+        }
         paid
+    }
+
+    /// Notes how far the player has come in a step, and how deep.
+    fn note_travel(&mut self, world: &World, from: [f64; 3]) {
+        let height = self.origin[1];
+        self.travel.note_way(from, self.position);
+        self.travel.note_depth(height - self.position[1]);
+        for (cell, _) in world.volume.changed().iter().filter(|(cell, _)| self.marks.dug().contains(cell)) {
+            self.travel.note_depth(height - f64::from(cell[1]));
+        }
     }
 
     fn changes(&mut self, world: &World) -> StepChanges {

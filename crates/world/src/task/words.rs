@@ -181,19 +181,19 @@ impl Metric {
     pub fn words(self) -> &'static str {
         match self {
             Self::Steps => "the steps taken",
-            Self::Depth => "how deep the player was",
+            Self::Depth => "how deep the player got",
             Self::Distance => "how far the player went",
             Self::Placed => "the blocks placed",
             Self::Light => "the light of lamps at the player’s feet",
         }
     }
 
-    /// What somebody has done, by the value: "took 84 steps", "went 3 blocks deep".
+    /// What a run has done, by the value: "took 84 steps", "got 3 blocks deep".
     pub fn told(self, value: u64) -> String {
         let counted = |what: &str| format!("{value} {what}{}", if value == 1 { "" } else { "s" });
         match self {
             Self::Steps => format!("took {}", counted("step")),
-            Self::Depth => format!("went {} deep", counted("block")),
+            Self::Depth => format!("got {} deep", counted("block")),
             Self::Distance => format!("covered {}", counted("block")),
             Self::Placed => format!("left {} standing", counted("placed block")),
             Self::Light => format!("ended with light {value} of 15 at the feet"),
@@ -201,7 +201,7 @@ impl Metric {
     }
 }
 
-/// Metrics as the end of a sentence: "took 84 steps, went 12 blocks deep and left 1 placed block standing".
+/// Metrics as the end of a sentence: "took 84 steps, got 12 blocks deep and left 1 placed block standing".
 pub fn metrics_told(metrics: &TaskMetrics) -> String {
     let parts: Vec<String> = metrics.iter().map(|(metric, value)| metric.told(*value)).collect();
     match parts.split_last() {
@@ -344,10 +344,7 @@ mod tests {
     fn metrics_are_told_in_a_sentence() {
         let told = |metrics: &[(Metric, u64)]| metrics_told(&metrics.iter().copied().collect());
         assert_eq!(told(&[(Metric::Steps, 1)]), "took 1 step");
-        assert_eq!(
-            told(&[(Metric::Steps, 84), (Metric::Depth, 12)]),
-            "took 84 steps and went 12 blocks deep"
-        );
+        assert_eq!(told(&[(Metric::Steps, 84), (Metric::Depth, 12)]), "took 84 steps and got 12 blocks deep");
         assert_eq!(
             told(&[(Metric::Light, 9), (Metric::Placed, 1), (Metric::Steps, 7)]),
             "took 7 steps, left 1 placed block standing and ended with light 9 of 15 at the feet"
