@@ -101,7 +101,10 @@ impl Canvas {
         let shown = self.area.and(PixelRect::new([x, y], [colours.len() as i32, 1]));
         for row in self.rows_of(shown) {
             let from = (shown.low[0] - x) as usize;
-            row.copy_from_slice(&colours[from..from + row.len()]);
+            // None of them is on a canvas that lies beside them.
+            if let Some(colours) = colours.get(from..from + row.len()) {
+                row.copy_from_slice(colours);
+            }
         }
     }
 

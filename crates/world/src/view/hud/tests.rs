@@ -188,6 +188,14 @@ fn an_arm_and_cubes_are_painted_as_pixel_by_pixel() {
             let mut canvas = Canvas::new(PixelRect::WINDOW);
             paint_hand(&mut canvas, &state);
             let expected = plain_hand(&state);
+            // Each part of it by itself is as in the whole.
+            for (x, y) in (0..WINDOW[0]).step_by(40).flat_map(|x| [(x, 180), (x, 260), (x, 330)]) {
+                let area = PixelRect::new([x, y], [25, 30]);
+                let mut part = Canvas::new(area);
+                paint_hand(&mut part, &state);
+                let whole = canvas.rows(y, y + 30).map(|row| &row[x as usize..x as usize + 25]);
+                assert!(part.rows(y, y + 30).eq(whole), "{id:?}, {swing}, {light}, {area:?}");
+            }
             assert!(canvas.rows(0, WINDOW[1]).eq(expected.rows(0, WINDOW[1])), "{id:?}, {swing}, {light}");
         }
     }
