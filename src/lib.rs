@@ -11,6 +11,7 @@ pub mod dataset;
 pub mod db;
 pub mod generate;
 pub mod judge;
+pub mod judge_views;
 pub mod limits;
 pub mod logging;
 pub mod metrics;
