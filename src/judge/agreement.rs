@@ -1,7 +1,7 @@
 //! How good a judge is, measured against the voters' votes.
 //!
 //! A *verdict* on a pair of builds is one of three: the first is better, the second is better, or neither (a tie, or both
-//! bad). What is measured of each judge, with intervals of 95 %:
+//! bad). This is measured of each judge, with intervals of 95 % that are rather too wide than too narrow:
 //!
 //! - **Agreement**: the chance that the judge and a voter have the same verdict on a pair, every pair weighing the same,
 //!   and both orders in which the judge saw it weighing the same. Cohen's κ is the agreement beyond chance. Which build

@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn the_digest_depends_on_the_meaning_alone() {
-        let plain = file_with(|criterion| criterion.key());
+        let plain = file_with(Criterion::key);
         let digest = |file: &str| file.parse::<CriteriaText>().unwrap().digest();
         let sections: Vec<&str> = plain.split_inclusive("\n\n").collect();
         let reversed: String = sections.chunks(2).rev().flatten().copied().collect();

@@ -268,3 +268,6 @@ fn fitted_skills(votes: LadderVotes) -> BTreeMap<ModelKey, f64> {
     let fit = skill::fit(&tallies.collect::<Vec<_>>(), &[], skill::PRIOR, &models);
     fit.models.into_iter().map(|(model, skill)| (model, skill.rating)).collect()
 }
+
+#[cfg(test)]
+mod tests;

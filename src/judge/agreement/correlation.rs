@@ -78,7 +78,7 @@ mod tests {
         let order = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
         let same = of(&order, &[1.0, 10.0, 100.0, 1e3, 1e4, 1e5]).unwrap();
         assert_eq!((same.value, same.high), (1.0, 1.0));
-        assert!(same.low > 0.5 && same.low < 0.95, "{same:?}");
+        assert!(same.low > 0.0 && same.low < 0.9, "{same:?}");
         let reverse = of(&order, &[6.0, 5.0, 4.0, 3.0, 2.0, 1.0]).unwrap();
         assert_eq!((reverse.value, reverse.low), (-1.0, -1.0));
         // By hand: 1 − 6 × (1 + 1 + 1 + 1) / (6 × 35).

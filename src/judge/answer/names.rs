@@ -67,22 +67,12 @@ fn leading_number(text: &str) -> Option<(f64, &str)> {
 
 /// A sentence on one line, without control characters, of bounded length. None if nothing is left.
 pub(super) fn sentence(text: &str) -> Option<String> {
-    let mut kept = String::new();
-    let mut count = 0;
-    for word in text.split_whitespace() {
-        if count > 0 {
-            kept.push(' ');
-            count += 1;
-        }
-        for c in word.chars().filter(|c| !c.is_control()) {
-            if count == MAX_SENTENCE_CHARS - 1 {
-                kept.push('…');
-                return Some(kept);
-            }
-            kept.push(c);
-            count += 1;
-        }
-    }
-    let kept = kept.trim();
-    (!kept.is_empty()).then(|| kept.to_owned())
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line: String = line.chars().filter(|c| !c.is_control()).collect();
+    let line = line.trim();
+    Some(match line.char_indices().nth(MAX_SENTENCE_CHARS) {
+        Some(_) => line.chars().take(MAX_SENTENCE_CHARS - 1).chain(['…']).collect(),
+        None if line.is_empty() => return None,
+        None => line.to_owned(),
+    })
 }

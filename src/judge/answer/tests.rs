@@ -81,7 +81,7 @@ fn evidence_stands_behind_a_score_in_a_line() {
 
 #[test]
 fn evidence_is_bounded() {
-    let long = format!(r#"{{"task_progress": {{"score": 5, "evidence": "{}"}}}}"#, "é\u{7} ".repeat(4_000));
+    let long = format!(r#"{{"task_progress": {{"score": 5, "evidence": "{}"}}}}"#, r"é\u0007 ".repeat(4_000));
     let (_, text) = &read(&long).evidence[0];
     assert!(text.chars().count() <= MAX_SENTENCE_CHARS && text.ends_with('…'), "{text}");
     assert!(!text.contains('\u{7}'));
