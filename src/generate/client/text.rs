@@ -25,7 +25,7 @@ pub(super) fn head_and_tail(text: &str) -> String {
 }
 
 /// A run of base64 that is longer is taken for a piece of a file. No word or number of an answer is as long.
-const MIN_BASE64: usize = 200;
+const MIN_BASE64: usize = 100;
 
 /// A text without the files in it: a provider may send back the picture that it could not read.
 pub(super) fn without_base64(text: &str) -> Cow<'_, str> {
@@ -90,7 +90,7 @@ mod tests {
             assert_eq!(without_base64(&text), clean);
         }
         let cells = "[[0,0,0,\"stone\"]]".repeat(99);
-        for text in ["", "a sentence", "ü", &"x".repeat(900), &cells, &file[..199]] {
+        for text in ["", "a sentence", "ü", &"x".repeat(900), &cells, &file[..99]] {
             assert_eq!(without_base64(text), text);
         }
     }

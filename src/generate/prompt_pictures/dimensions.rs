@@ -73,6 +73,8 @@ mod tests {
     const JPEG: &[u8] =
         b"\xff\xd8\xff\xe0\0\x04JF\xff\xff\xc4\0\x03\0\xff\xc2\0\x0b\x08\x02\0\x01\x80\x01\x01\x11\0";
 
+    type ReadSize = fn(&[u8]) -> Option<[u32; 2]>;
+
     #[test]
     fn sizes_are_read_from_headers() {
         let picture = voxel::image::Picture { width: 3, height: 2, rgba: vec![90; 24] };
@@ -87,7 +89,7 @@ mod tests {
     fn what_is_cut_short_or_something_else_has_no_size() {
         let picture = voxel::image::Picture { width: 3, height: 2, rgba: vec![90; 24] };
         let (png, webp) = (picture.png(), picture.webp());
-        let read: [(fn(&[u8]) -> Option<[u32; 2]>, &[u8], usize); 5] = [
+        let read: [(ReadSize, &[u8], usize); 5] = [
             (of_png, &png, 24),
             (of_webp, &webp, 25),
             (of_webp, LOSSY, 30),

@@ -199,6 +199,7 @@ impl Worker {
             JudgeViewsError::Corrupt(error) => damaged(build, &error),
             JudgeViewsError::Work(error) => busy(error),
             JudgeViewsError::Memory(error) => busy(error),
+            JudgeViewsError::View(error) => damaged(build, &error),
         })?;
         let labels = pictures.iter().map(|picture| picture.label.clone()).collect();
         Ok(ShownBuild { pictures, labels, block_count, kinds })
@@ -245,7 +246,7 @@ fn busy(reason: impl Display) -> TaskError {
     TaskError::Busy(reason.to_string())
 }
 
-fn damaged(build: Uuid, error: &CorruptGridError) -> TaskError {
+fn damaged(build: Uuid, error: &dyn Display) -> TaskError {
     tracing::error!(%build, %error, "a build cannot be judged");
     TaskError::Failed(NO_PICTURES)
 }

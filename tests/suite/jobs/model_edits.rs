@@ -62,6 +62,7 @@ async fn how_a_model_is_asked_is_fixed_while_it_has_builds_in_force() {
     // What does not change how it is asked can be changed.
     let allowed = json!({
         "about": "A model.", "prices": null, "via": { "nearby": "m", "else": "n" }, "options": { "efforts": ["low", "high"] },
+        "vision": true,
     });
     let changed = fixture.admin.json(Method::PATCH, TESTER, &allowed).await;
     assert_eq!((changed.status, &changed.json()["prices"]), (200, &Value::Null), "{}", changed.text());
@@ -280,6 +281,7 @@ async fn every_field_of_a_model_can_be_changed_alone() {
     for (field, value) in [
         ("displayName", json!("The Tester")),
         ("about", json!("It tests.")),
+        ("vision", json!(true)),
         ("enabled", json!(false)),
         ("modelId", json!("m-2")),
         ("via", json!({ "nearby": "n" })),

@@ -5,6 +5,7 @@ mod answers;
 mod errors;
 mod limits;
 mod malformed_answers;
+mod pictures;
 mod requests;
 mod secrets;
 mod unsupported_options;
