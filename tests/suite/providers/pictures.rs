@@ -9,6 +9,7 @@ use voxel::image::Picture;
 
 use super::*;
 use crate::support::TestLogBuffer;
+use crate::support::fake_provider::RecordedRequest;
 
 /// A picture that compresses badly, since all its pixels differ.
 fn noise(width: u32, height: u32, seed: u32) -> Picture {
@@ -189,8 +190,9 @@ async fn pictures_are_in_no_error_and_no_log_line_however_they_are_sent_back() {
     for protocol in FakeProtocol::ALL {
         for number in 0..4 {
             // A request may be repeated without what the provider could mean.
-            let url = url.clone();
-            let at = FakeProvider::with_handler(protocol, move |_| response_with_picture(&url, number)).await;
+            let sent_back = url.clone();
+            let respond = move |_: &RecordedRequest| response_with_picture(&sent_back, number);
+            let at = FakeProvider::with_handler(protocol, respond).await;
             let once = RequestLimits { tries: 1, ..patience() };
             let client = provider(&at.endpoint(), once, true).unwrap();
             let failure = client.ask(&question, &mut |_| ()).await.unwrap_err();
