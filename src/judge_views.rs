@@ -23,6 +23,9 @@ const CUT_ELEVATION: u8 = 20;
 /// How long pictures wait for memory.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
+/// How many pictures there are of a build.
+pub const JUDGE_VIEWS: usize = VIEWS.len() + 1;
+
 /// The names of the sides and corners, and how far the eye has turned around the build to see them. At 0° it looks along
 /// z, from its high end; then it turns towards x.
 const VIEWS: [(&str, u16, u8); 8] = [

@@ -13,10 +13,13 @@ mod check;
 mod doctor;
 mod export;
 mod export_all;
+mod following;
 mod import;
 mod import_all;
 mod input;
+mod job_progress;
 mod jobs;
+mod judge;
 mod judges;
 mod models;
 mod output;
@@ -87,6 +90,12 @@ enum CliCommand {
     /// stops following; what is queued stays queued. Exit codes: 0 if all these builds are ready, 1 if some failed or wait
     /// for an admin or no model can be asked, 2 on any other error, 130 if the command was stopped.
     Seed(seed::SeedArgs),
+    /// Have a model that sees pictures judge builds, or compare pairs of them.
+    ///
+    /// Queues what the judge has not judged by the current criteria, and follows it until the last answer has come. Ctrl-C
+    /// stops following; what is queued stays queued. No judgement changes a rating. Exit codes: 0 if everything was judged, 1
+    /// if something failed or waits for an admin, 2 on any other error, 130 if the command was stopped.
+    Judge(judge::JudgeArgs),
     /// List, enable, disable, rename and add models.
     Models(models::ModelsArgs),
     /// List, add, enable and disable agents, check their cards, and make tokens for their owners.
@@ -178,6 +187,7 @@ pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
         CliCommand::Serve(arguments) => serve::run(arguments, started),
         CliCommand::Check(arguments) => check::run(&arguments),
         CliCommand::Seed(arguments) => seed::run(&arguments),
+        CliCommand::Judge(arguments) => judge::run(&arguments),
         CliCommand::Models(arguments) => models::run(&arguments),
         CliCommand::Agents(arguments) => agents::run(&arguments),
         CliCommand::Assess(arguments) => assess::run(&arguments),

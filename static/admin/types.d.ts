@@ -88,6 +88,17 @@ interface SeedResult {
   estimate?: { dollars: number; unknown: number };
 }
 
+interface JudgingResult {
+  pairwise: boolean;
+  targets: number;
+  judged: number;
+  failed: number;
+  open: number;
+  jobs: { id: string }[];
+  next?: unknown[];
+  estimate?: { pictures: number; pictureTokens: number; textTokens: number; answerTokens: number; dollars: number; unknown: number };
+}
+
 interface AdminModel {
   key: string;
   provider: string;

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use buildoff::arena::budgets::SpendingLimits;
 use buildoff::arena::jobs::attempts::{self, Attempt, Billing, Outcome, SentOptions, Usage};
-use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
+use buildoff::arena::jobs::claims::{self, ModelRoute};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::generations::build;
-use super::{JobsFixture, TESTER, full_answer, partial_answer, request_setup};
+use super::{JobsFixture, TESTER, as_build, full_answer, partial_answer, request_setup};
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 use crate::support::fake_protocol::MODEL;
@@ -173,8 +173,8 @@ async fn a_job_that_has_begun_is_not_continued_after_its_model_was_changed() {
     let pool = &fixture.db.pool;
     let claimed =
         claims::claim(pool, &routes, 4, &SpendingLimits::default(), Duration::from_secs(30)).await.unwrap();
-    let ClaimedJob::Build(claim) = claimed.unwrap();
-    attempts::begin(pool, &claim.lease, &request_setup()).await.unwrap();
+    let claim = as_build(claimed.unwrap());
+    attempts::begin(pool, &claim.claim.lease, &request_setup()).await.unwrap();
     let refused = Attempt {
         outcome: Outcome::Refused,
         code: Some("no_blocks"),
@@ -186,8 +186,8 @@ async fn a_job_that_has_begun_is_not_continued_after_its_model_was_changed() {
         sent: SentOptions::default(),
         notes: json!([]),
     };
-    attempts::end(pool, &claim.lease, &refused, None, None).await.unwrap();
-    claim.lease.release(pool).await.unwrap();
+    attempts::end(pool, &claim.claim.lease, &refused, None, None).await.unwrap();
+    claim.claim.lease.release(pool).await.unwrap();
     assert_eq!(fixture.admin.job(&job).await["state"], "queued");
 
     assert_eq!(

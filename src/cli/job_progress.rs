@@ -1,4 +1,4 @@
-//! How far the builds are: a bar for each provider on a terminal, and a line for each build that has ended.
+//! How far jobs are: a bar for each provider on a terminal, and a line for each job that has ended.
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
@@ -6,13 +6,23 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use super::builds;
-use crate::cli::output;
+use super::output;
 use crate::web::{JobsProgressResponse, ProviderProgressView};
 
 const TICK: Duration = Duration::from_millis(500);
 
+/// What the jobs are called that a command follows.
+#[derive(Clone, Copy)]
+pub(super) struct JobWords {
+    /// One of them, such as "build", and several.
+    pub one: &'static str,
+    pub several: &'static str,
+    /// What is done to them, such as "generate".
+    pub verb: &'static str,
+}
+
 pub(super) struct ProgressDisplay {
+    words: JobWords,
     /// Nothing but the result is printed to standard output.
     json: bool,
     bars: MultiProgress,
@@ -28,9 +38,17 @@ struct ProviderBar {
     failed: usize,
 }
 
+impl JobWords {
+    /// Such as "1 build", "3 builds".
+    pub fn count(self, count: usize) -> String {
+        format!("{count} {}", if count == 1 { self.one } else { self.several })
+    }
+}
+
 impl ProgressDisplay {
-    pub fn new(json: bool) -> Self {
+    pub fn new(words: JobWords, json: bool) -> Self {
         Self {
+            words,
             json,
             bars: MultiProgress::new(),
             providers: BTreeMap::new(),
@@ -88,10 +106,13 @@ impl ProgressDisplay {
         }
         let each: Vec<_> = totals.values().map(|(name, total)| format!("{total} at {name}")).collect();
         let all = totals.values().map(|(_, total)| total).sum();
+        let verb = self.words.verb;
         if !self.json {
             match all {
-                0 => output::line("Nothing to generate.")?,
-                all => output::line(format_args!("{} to generate: {}", builds(all), each.join(", ")))?,
+                0 => output::line(format_args!("Nothing to {verb}."))?,
+                all => {
+                    output::line(format_args!("{} to {verb}: {}", self.words.count(all), each.join(", ")))?
+                }
             }
         }
         if io::stderr().is_terminal() {
@@ -114,7 +135,7 @@ impl ProviderBar {
         Self { bar, failed: 0 }
     }
 
-    /// The builds that are not under way any more have ended.
+    /// The jobs that are not under way any more have ended.
     fn update(&self, now: Option<&ProviderProgressView>) {
         let (queued, running) = now.map_or((0, 0), |now| (now.queued, now.running));
         let total = self.bar.length().unwrap_or_default();
