@@ -40,7 +40,7 @@ async fn every_page_fits_every_size_and_theme_without_errors() {
         ("agents-connect", "/agents/connect"),
         ("world", "/world"),
         ("tasks", "/tasks"),
-        ("task", "/tasks/crafting/craft_oak_planks"),
+        ("task", "/tasks/building/dig_three_down_and_fill_one_up"),
         ("task-missing", "/tasks/combat/combat_zombies"),
         ("specimen", "/specimen"),
         ("missing", "/no/such/page"),
