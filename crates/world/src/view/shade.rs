@@ -95,9 +95,8 @@ struct Spot<'a> {
 }
 
 /// A face that a ray has met, with what is needed to draw it.
-#[derive(Clone, Copy)]
 struct LastFace<'a> {
-    /// As [`Packet::face_key`] has it.
+    /// As [`Packet::face_key`] has it; less than 0 if none has been met.
     key: i32,
     face: Option<usize>,
     drawn: &'a Drawn,
@@ -154,7 +153,14 @@ impl<'a> Shader<'a> {
     #[inline(always)]
     pub fn colours(&self, packet: &mut Packet, window: Window) -> [[u8; 3]; LANES] {
         // Rays that are close together often meet the same face.
-        let mut last = None;
+        let mut last = LastFace {
+            key: -1,
+            face: None,
+            drawn: &self.states[0],
+            tile: &self.tiles[0],
+            light: Light::OPEN,
+            plain: None,
+        };
         let mut pixels = [Pixel { veil: [0.0; 3], through: 1.0, medium: self.medium, met: None }; LANES];
         let mut hits = PlainHits::none(&self.tiles[0]);
         for (number, body) in self.bodies.iter().enumerate() {
@@ -216,16 +222,13 @@ impl<'a> Shader<'a> {
         lane: usize,
         pixel: &mut Pixel,
         hits: &mut PlainHits<'a>,
-        last: &mut Option<LastFace<'a>>,
+        last: &mut LastFace<'a>,
     ) -> bool {
         let key = packet.face_key(lane);
-        let known = match last {
-            Some(known) if known.key == key => known,
-            _ => match self.face(key, packet.cell(lane), packet.face(lane)) {
-                Some(found) => last.insert(found),
-                None => return false,
-            },
-        };
+        if last.key != key {
+            self.look_at(last, key, packet.cell(lane), packet.face(lane));
+        }
+        let known = &*last;
         if let (Some(bright), Some(face)) = (known.plain, known.face) {
             hits.lanes |= 1 << lane;
             hits.face[lane] = face as i32;
@@ -253,18 +256,24 @@ impl<'a> Shader<'a> {
         }
     }
 
-    /// What is needed to draw the face of a cell by which a ray comes in.
-    fn face(&self, key: i32, cell: Cell, face: Option<usize>) -> Option<LastFace<'a>> {
-        let drawn = self.states.get(usize::from(self.volume.state_inside(cell)))?;
+    /// Finds what is needed to draw the face of a cell by which a ray comes in. It is written in place, since a copy would
+    /// wait for what has just been written.
+    #[inline(never)]
+    fn look_at(&self, last: &mut LastFace<'a>, key: i32, cell: Cell, face: Option<usize>) {
+        let state = usize::from(self.volume.state_inside(cell));
+        let drawn = self.states.get(state).unwrap_or(&self.states[0]);
         let mut before = cell;
         if let Some(face) = face {
             before[face / 2] += if face % 2 == 1 { 1 } else { -1 };
         }
         let light = self.volume.light(before);
         let is_plain = drawn.shape == Shape::Cube && drawn.look == Look::Opaque && self.target != Some(cell);
-        let plain = face.filter(|_| is_plain).map(|face| self.brightness(drawn, light, face));
-        let tile = self.tile(drawn, cell, face.unwrap_or(UP));
-        Some(LastFace { key, face, drawn, tile, light, plain })
+        last.key = key;
+        last.face = face;
+        last.drawn = drawn;
+        last.light = light;
+        last.tile = self.tile(drawn, cell, face.unwrap_or(UP));
+        last.plain = face.filter(|_| is_plain).map(|face| self.brightness(drawn, light, face));
     }
 
     #[inline(always)]
