@@ -93,7 +93,7 @@ impl Arena {
                 prompts.id AS "prompt?: PromptId", prompts.text AS "text?", builds.settings AS "settings?: Settings",
                 asked.expires_at > clock_timestamp() AND asked.criteria = $2 AND retired_at IS NULL AND NOT withheld
                     AS is_open,
-                coalesce(skipped, '{}') || coalesce(ARRAY[build_a, build_b], '{}') AS "avoided!"
+                array_remove(coalesce(skipped, '{}') || ARRAY[build_a, build_b], NULL) AS "avoided!"
             FROM (SELECT $1::uuid AS voter) one
             LEFT JOIN open_judgings asked ON asked.voter_id = voter
             LEFT JOIN builds ON builds.id = asked.build_id
