@@ -164,10 +164,10 @@ async fn scores_are_stored_with_evidence_the_raw_answer_tokens_and_cost() {
         ("model_key", json!("judge")),
         ("build_id", job["judged"]["buildId"].clone()),
         ("job_id", job["id"].clone()),
-        ("task_progress", json!(8.0)),
-        ("material_usage", json!(6.0)),
-        ("efficiency", json!(10.0)),
-        ("creative_attempts", json!(0.0)),
+        ("task_progress", json!(8)),
+        ("material_usage", json!(6)),
+        ("efficiency", json!(10)),
+        ("creative_attempts", json!(0)),
         ("action_control", json!(null)),
         ("error_recognition", json!(null)),
         ("note", json!("Plain.")),
@@ -213,7 +213,8 @@ async fn a_judge_that_gives_no_scores_fails_and_is_asked_again_only_if_an_admin_
 async fn nothing_is_judged_twice_also_by_two_servers_at_once() {
     let fixture = JudgingFixture::always(SCORES).await;
     let variables = fixture.catalog.variables(&[]);
-    let other = TestServer::start_with_worker(fixture.db.pool.clone(), &variables).await.admin();
+    let server = TestServer::start_with_worker(fixture.db.pool.clone(), &variables).await;
+    let other = server.admin();
     let (one, two) = tokio::join!(fixture.judge(""), judge(&other, ""));
     assert_eq!((&one["targets"], &two["targets"]), (&json!(3), &json!(3)));
     fixture.until_idle().await;
