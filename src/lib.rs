@@ -10,6 +10,7 @@ pub mod config;
 pub mod dataset;
 pub mod db;
 pub mod generate;
+pub mod judge;
 pub mod limits;
 pub mod logging;
 pub mod metrics;

@@ -37,6 +37,9 @@ const MEAN_RATING: f64 = 1500.0;
 /// Differences of skill up to this, in nats, may come from rounding.
 const ROUNDING: f64 = 1e-9;
 
+/// How many phantom games each model wins, and loses, against the mean of the field.
+pub const PRIOR: f64 = 1.0;
+
 /// A model with fewer votes has no rating yet.
 pub const MIN_VOTES_FOR_SKILL: u64 = 30;
 

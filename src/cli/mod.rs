@@ -16,6 +16,7 @@ mod import;
 mod import_all;
 mod input;
 mod jobs;
+mod judges;
 mod models;
 mod output;
 mod prompts;
@@ -93,6 +94,11 @@ enum CliCommand {
     Prompts(prompts::PromptsArgs),
     /// Show what this installation has, does and waits for.
     Status(status::StatusArgs),
+    /// Compute how good judges are from downloaded logs, without a database.
+    ///
+    /// Prints how often each judge agrees with the voters, whether it keeps its verdict when the sides are swapped, and
+    /// whether it favours the left, larger builds or its own provider. Ranges are 95 % intervals.
+    Judges(judges::JudgesArgs),
     /// List jobs: what models are being asked for, and were asked for.
     Jobs(jobs::JobsArgs),
     /// Cancel jobs that are queued or running, by their ids, or by model and prompt.
@@ -170,6 +176,7 @@ pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
         CliCommand::Agents(arguments) => agents::run(&arguments),
         CliCommand::Prompts(arguments) => prompts::run(&arguments),
         CliCommand::Status(arguments) => status::run(&arguments),
+        CliCommand::Judges(arguments) => judges::run(&arguments),
         CliCommand::Jobs(arguments) => jobs::run(&arguments),
         CliCommand::Cancel(arguments) => cancel::run(&arguments),
         CliCommand::Retire(arguments) => retire::run(&arguments),

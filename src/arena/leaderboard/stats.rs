@@ -12,9 +12,6 @@ use super::super::tallies::LadderTallies;
 use super::super::{ChoiceCounts, ModelKey, PromptId};
 use super::RatingHistory;
 
-/// How many phantom games each model wins, and loses, against the mean of the field.
-const PRIOR: f64 = 1.0;
-
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LadderStats {
     /// The number of votes that were counted.
@@ -56,7 +53,7 @@ impl LadderStats {
     ) -> Self {
         let votes = tallies.tallies.iter().map(|tally| tally.counts.sum()).sum();
         let (duels, prompts) = records(&tallies.tallies);
-        let fit = skill::fit(&tallies.tallies, heavy_voters, PRIOR, ranked);
+        let fit = skill::fit(&tallies.tallies, heavy_voters, skill::PRIOR, ranked);
         Self { votes, voters: tallies.voters, computed_at, fit, duels, prompts, history }
     }
 
