@@ -1,0 +1,1 @@
+//! `/judges`: how good the judges are.
