@@ -124,7 +124,7 @@ pub async fn name(pool: &PgPool) -> sqlx::Result<String> {
 }
 
 /// The tables that [`empty`] empties: all but `installation`. The database may hold others, which are left alone.
-pub const TABLES: [&str; 36] = [
+pub const TABLES: [&str; 40] = [
     "a2a_tasks",
     "agent_tokens",
     "agents",
@@ -139,6 +139,9 @@ pub const TABLES: [&str; 36] = [
     "drafts",
     "generations",
     "jobs",
+    "judge_jobs",
+    "judge_votes",
+    "judgements",
     "kept_runs",
     "ladder_stats",
     "lent_key_days",
@@ -148,6 +151,7 @@ pub const TABLES: [&str; 36] = [
     "models",
     "network_influence",
     "network_keys",
+    "open_judgings",
     "open_matchups",
     "person_checks",
     "prompts",

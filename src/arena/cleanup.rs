@@ -1,5 +1,5 @@
 //! Deleting what has served its purpose: matchups without a vote after a day, though not that their voters have seen the
-//! pairs; what budgets of votes remember of earlier days; the keys of old network digests.
+//! pairs; judgings after a day; what budgets of votes remember of earlier days; the keys of old network digests.
 
 use sqlx::{PgConnection, PgPool};
 use time::{Duration, OffsetDateTime};
@@ -24,6 +24,9 @@ pub async fn purge(pool: &PgPool, now: OffsetDateTime) -> sqlx::Result<()> {
     budgets::purge(pool, now.date()).await?;
     while purge_batch(pool, now - UNVOTED_RETENTION).await? {}
     sqlx::query!("DELETE FROM open_matchups WHERE expires_at < $1", now - UNVOTED_RETENTION)
+        .execute(pool)
+        .await?;
+    sqlx::query!("DELETE FROM open_judgings WHERE expires_at < $1", now - UNVOTED_RETENTION)
         .execute(pool)
         .await?;
     sqlx::query!("DELETE FROM seen_pairs WHERE last_at < $1", now - VOTER_RETENTION).execute(pool).await?;

@@ -119,9 +119,13 @@ pub struct DatasetDecision {
     pub verdict: VoteVerdict,
     /// How many votes it is about.
     pub votes: i32,
-    pub first_vote: i64,
-    #[serde(with = "time::serde::rfc3339")]
-    pub first_at: OffsetDateTime,
+    /// How many judgements of people it is about.
+    #[serde(default)]
+    pub judgements: i32,
+    /// None without votes, like its time.
+    pub first_vote: Option<i64>,
+    #[serde(with = "time::serde::rfc3339::option")]
+    pub first_at: Option<OffsetDateTime>,
     pub reason: String,
 }
 
@@ -305,7 +309,8 @@ async fn read_decisions(connection: &mut PgConnection) -> sqlx::Result<Vec<Datas
     sqlx::query_as!(
         DatasetDecision,
         r#"
-        SELECT id, decided_at, verdict AS "verdict: VoteVerdict", votes, first_vote, first_at, reason
+        SELECT
+            id, decided_at, verdict AS "verdict: VoteVerdict", votes, judgements, first_vote, first_at, reason
         FROM vote_decisions
         ORDER BY id
         "#

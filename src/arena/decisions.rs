@@ -2,8 +2,10 @@
 //!
 //! No vote is deleted. A decision marks votes and computes everything again that follows from them, in one
 //! transaction, as if the votes had never counted: ratings are replayed from the first of these votes, and tallies
-//! change by the votes of their voters. Decisions are public, so nothing moves in secret.
+//! change by the votes of their voters. Judgements of the same people go the same way, in the same transaction.
+//! Decisions are public, so nothing moves in secret.
 
+mod judgements;
 mod selection;
 
 pub use self::selection::{MAX_SELECTED, MatchingVote, SelectedVotes, VoteSelection};
@@ -43,13 +45,14 @@ pub struct Decision {
     pub verdict: VoteVerdict,
     pub reason: String,
     pub votes: i32,
-    /// When the first of these votes was cast.
-    pub first_at: OffsetDateTime,
+    pub judgements: i32,
+    /// When the first of these votes was cast; none without votes.
+    pub first_at: Option<OffsetDateTime>,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum DecisionError {
-    #[error("no vote matches, or all that match are so already")]
+    #[error("no vote or judgement matches, or all that match are so already")]
     NoVotes,
     #[error("more than {MAX_VOTES} votes match; choose a shorter time")]
     TooManyVotes,
@@ -106,25 +109,45 @@ pub async fn decide(
     let mut transaction = pool.begin().await?;
     replay::lock_ratings(&mut transaction).await?;
     let votes = selection.votes(&mut transaction, verdict, MAX_VOTES + 1).await?;
-    if votes.len() > MAX_VOTES {
+    let judgements = selection.judgements(&mut transaction, verdict, MAX_VOTES + 1).await?;
+    if votes.len() > MAX_VOTES || judgements.len() > MAX_VOTES {
         return Err(DecisionError::TooManyVotes);
     }
-    let Some(first) = votes.first().copied() else { return Err(DecisionError::NoVotes) };
-    let replay = replay::replay_before(&mut transaction, first).await?;
-    let voters = voters_of(&mut transaction, &votes).await?;
-    tallies::subtract_voters(&mut transaction, &voters).await?;
-    let decision = insert(&mut transaction, admin, verdict, reason, &votes).await?;
-    mark(&mut transaction, &votes, verdict, decision.id).await?;
-    tallies::add_voters(&mut transaction, &voters).await?;
+    if votes.is_empty() && judgements.is_empty() {
+        return Err(DecisionError::NoVotes);
+    }
+    let decision = insert(&mut transaction, admin, verdict, reason, &votes, judgements.len()).await?;
+    let mut voters = decide_votes(&mut transaction, &votes, verdict, decision.id).await?;
+    voters.extend(judgements::mark(&mut transaction, &judgements, verdict, decision.id).await?);
+    voters.sort_unstable();
+    voters.dedup();
     if verdict != VoteVerdict::Counted {
         person_checks::ask_again(&mut *transaction, &voters).await?;
     }
-    replay::correct(&mut transaction, replay).await?;
-    let detail = json!({ "votes": votes.len(), "reason": reason, "selection": selection });
+    let detail = json!({
+        "votes": votes.len(), "judgements": judgements.len(), "reason": reason, "selection": selection,
+    });
     audit::record(&mut transaction, admin, verdict.name(), &format!("decision {}", decision.id), detail)
         .await?;
     transaction.commit().await?;
     Ok(decision)
+}
+
+/// Marks votes, and corrects all that follows from them. Returns their voters.
+async fn decide_votes(
+    connection: &mut PgConnection,
+    votes: &[i64],
+    verdict: VoteVerdict,
+    decision: i64,
+) -> sqlx::Result<Vec<Uuid>> {
+    let Some(first) = votes.first().copied() else { return Ok(Vec::new()) };
+    let replay = replay::replay_before(&mut *connection, first).await?;
+    let voters = voters_of(&mut *connection, votes).await?;
+    tallies::subtract_voters(&mut *connection, &voters).await?;
+    mark(&mut *connection, votes, verdict, decision).await?;
+    tallies::add_voters(&mut *connection, &voters).await?;
+    replay::correct(connection, replay).await?;
+    Ok(voters)
 }
 
 async fn voters_of(connection: &mut PgConnection, votes: &[i64]) -> sqlx::Result<Vec<Uuid>> {
@@ -142,20 +165,23 @@ async fn insert(
     verdict: VoteVerdict,
     reason: &str,
     votes: &[i64],
+    judgements: usize,
 ) -> sqlx::Result<Decision> {
     sqlx::query_as!(
         Decision,
         r#"
-        INSERT INTO vote_decisions (decided_by, verdict, reason, votes, first_vote, first_at)
-        SELECT $1, $2, $3, cardinality($4::bigint[]), id, at
-        FROM votes
-        WHERE id = $4[1]
-        RETURNING id, decided_at, decided_by, verdict AS "verdict: VoteVerdict", reason, votes, first_at
+        INSERT INTO vote_decisions (decided_by, verdict, reason, votes, judgements, first_vote, first_at)
+        SELECT $1, $2, $3, cardinality($4::bigint[]), $5, votes.id, votes.at
+        FROM (SELECT) one
+        LEFT JOIN votes ON votes.id = ($4::bigint[])[1]
+        RETURNING
+            id, decided_at, decided_by, verdict AS "verdict: VoteVerdict", reason, votes, judgements, first_at
         "#,
         admin.via as _,
         verdict as _,
         reason,
         votes,
+        judgements as i32,
     )
     .fetch_one(connection)
     .await
@@ -187,7 +213,8 @@ pub async fn list(
     sqlx::query_as!(
         Decision,
         r#"
-        SELECT id, decided_at, decided_by, verdict AS "verdict: VoteVerdict", reason, votes, first_at
+        SELECT
+            id, decided_at, decided_by, verdict AS "verdict: VoteVerdict", reason, votes, judgements, first_at
         FROM vote_decisions
         WHERE $1::bigint IS NULL OR id < $1
         ORDER BY id DESC

@@ -39,7 +39,8 @@ impl Arena {
 
     /// None without a delay of results. With one, it changes once a minute.
     pub(super) fn judgements_shown_until(&self) -> Option<OffsetDateTime> {
-        let until = OffsetDateTime::now_utc() - Duration::try_from(self.results_delay).unwrap_or(Duration::ZERO);
+        let until =
+            OffsetDateTime::now_utc() - Duration::try_from(self.results_delay).unwrap_or(Duration::ZERO);
         (!self.results_delay.is_zero()).then(|| until.truncate_to_minute())
     }
 }

@@ -114,8 +114,7 @@ impl Arena {
     async fn judges_version(&self) -> sqlx::Result<JudgesVersion> {
         let mut connection = self.replica.acquire().await?;
         let published = self.published(&mut *connection).await?;
-        let latest_judgement =
-            judgement_log::latest(&mut *connection, self.judgements_shown_until()).await?;
+        let latest_judgement = judgement_log::latest(&mut *connection, self.judgements_shown_until()).await?;
         reading::version(&mut connection, published, latest_judgement).await
     }
 
@@ -150,7 +149,11 @@ impl reading::JudgesInput {
             .iter()
             .flat_map(|judge| judge.report.build_disagreements.iter().map(|differing| differing.build));
         let of_pairs = judges.iter().flat_map(|judge| {
-            judge.report.pair_disagreements.iter().flat_map(|differing| [differing.preferred, differing.other])
+            judge
+                .report
+                .pair_disagreements
+                .iter()
+                .flat_map(|differing| [differing.preferred, differing.other])
         });
         let named: std::collections::BTreeSet<Uuid> = of_builds.chain(of_pairs).collect();
         builds.retain(|log_id, _| named.contains(log_id));

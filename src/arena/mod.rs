@@ -47,6 +47,9 @@
 //! Its 95 % interval does not take votes as independent, since all votes on a prompt judge the same builds, and a voter
 //! with many votes is one person ([`heavy_voters`]).
 //!
+//! **Judgements** ([`judgements`]). A person can also score a build by the criteria, without knowing who built it until
+//! the judgement is sent. It has the budgets of votes, and it never changes a rating.
+//!
 //! **What never changes.** A stored build: a new one for the same prompt, model and settings retires it, and votes on it
 //! still count. A prompt's text, once a build was asked for or stored. A served matchup, and a vote: only repairing the
 //! ratings that a replay finds wrong rewrites numbers. A matchup without a vote is dropped after a day; that its voter
@@ -74,6 +77,7 @@ mod heavy_voters;
 pub mod imports;
 pub mod jobs;
 pub mod judgement_log;
+pub mod judgements;
 pub mod judges;
 pub mod kept_runs;
 pub mod leaderboard;
@@ -158,6 +162,9 @@ pub struct Arena {
     count_votes: Batcher<CountVotes>,
     read_reveals: Batcher<ReadReveals>,
     grids: VoterGrids,
+    vote_budgets: VoteBudgets,
+    /// For judgements; votes have their own.
+    network_keys: Arc<NetworkKeys>,
     refresh_permits: Arc<Semaphore>,
     stats: Arc<RefreshingCache<StatsVersion, LadderStats>>,
     /// Late standings by the state of the votes that they follow from.
@@ -178,6 +185,8 @@ impl Arena {
             count_votes: vote_counter(pool.clone(), min_dwell, VoteBudgets::default()),
             read_reveals: Batcher::new(pool.clone(), ReadReveals, 1),
             grids: VoterGrids::new(pool.clone()),
+            vote_budgets: VoteBudgets::default(),
+            network_keys: Arc::default(),
             replica: pool.clone(),
             pool,
             settings,
@@ -197,7 +206,8 @@ impl Arena {
     /// Limits how much a voter and a network can count for.
     #[must_use]
     pub fn with_vote_budgets(self, budgets: VoteBudgets) -> Self {
-        Self { count_votes: vote_counter(self.pool.clone(), self.min_dwell, budgets), ..self }
+        let count_votes = vote_counter(self.pool.clone(), self.min_dwell, budgets);
+        Self { count_votes, vote_budgets: budgets, ..self }
     }
 
     /// Shows results this much later. A voter's own reveal is not delayed.

@@ -283,8 +283,7 @@ fn fitted_skills(votes: LadderVotes) -> BTreeMap<ModelKey, f64> {
 
 /// The skill of every model of a ladder, also of those that its leaderboard does not list.
 pub fn skills_of_all(tallies: &[PairTally]) -> BTreeMap<ModelKey, f64> {
-    let models: BTreeSet<ModelKey> =
-        tallies.iter().flat_map(|tally| [&tally.a, &tally.b]).cloned().collect();
+    let models: BTreeSet<ModelKey> = tallies.iter().flat_map(|tally| [&tally.a, &tally.b]).cloned().collect();
     let fit = skill::fit(tallies, &[], skill::PRIOR, &models);
     fit.models.into_iter().map(|(model, skill)| (model, skill.rating)).collect()
 }

@@ -9,6 +9,7 @@ pub(in crate::web) mod dataset;
 pub(in crate::web) mod decisions;
 pub(in crate::web) mod exports;
 pub(in crate::web) mod generate;
+pub(in crate::web) mod judge;
 pub(in crate::web) mod judgements;
 pub(in crate::web) mod judges;
 pub(in crate::web) mod leaderboard;

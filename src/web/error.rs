@@ -85,6 +85,15 @@ impl Error {
         self
     }
 
+    pub fn code(&self) -> ErrorCode {
+        self.code
+    }
+
+    /// What went wrong, for people.
+    pub fn sentence(&self) -> &str {
+        &self.message
+    }
+
     /// Whether it is the client's fault, and not the server's.
     pub fn is_refusal(&self) -> bool {
         self.status.is_client_error()

@@ -90,6 +90,7 @@ pub fn routes() -> Router<App> {
         .merge(pages::decisions::routes())
         .merge(pages::format::routes())
         .merge(pages::judges::routes())
+        .merge(pages::judge::routes())
         .merge(pages::leaderboard::routes())
         .merge(pages::matchups::routes())
         .merge(pages::me::routes())
@@ -108,6 +109,7 @@ pub fn routes() -> Router<App> {
 fn documented_routes() -> Vec<OpenApiRouter<App>> {
     let with_request_timeout = [
         api::arena::routes(),
+        api::judge::routes(),
         api::leaderboard::routes(),
         api::models::routes(),
         api::agents::routes(),

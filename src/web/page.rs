@@ -53,7 +53,14 @@ type MenuEntry = (&'static str, &'static str);
 const SECTIONS: [(&str, &[MenuEntry]); 4] = [
     (
         "Arena",
-        &[("/", "Vote"), ("/leaderboard", "Leaderboard"), ("/builds", "Builds"), ("/prompts", "Prompts")],
+        &[
+            ("/", "Vote"),
+            ("/judge", "Judge"),
+            ("/leaderboard", "Leaderboard"),
+            ("/judges", "Judges"),
+            ("/builds", "Builds"),
+            ("/prompts", "Prompts"),
+        ],
     ),
     ("Agents", &[("/agents/connect", "Connect"), ("/world", "World"), ("/tasks", "Tasks")]),
     ("Sandbox", &[("/sandbox", "Sandbox")]),

@@ -38,6 +38,21 @@ export function sendPersonCheck(answer) {
   return request("/api/arena/person-check", { answer });
 }
 
+/** @param {string} build the id of one, or "" for any @returns {Promise<{ id: string }>} */
+export function fetchJudging(build) {
+  return request(`/api/judge/next${build && `?build=${encodeURIComponent(build)}`}`);
+}
+
+/** @param {string} id */
+export function skipJudging(id) {
+  return request("/api/judge/skip", { id });
+}
+
+/** @param {object} judgement @returns {Promise<{ url: string }>} */
+export function sendJudgement(judgement) {
+  return request("/api/judge", judgement);
+}
+
 /** @param {string} address @param {object} [body] to post */
 async function request(address, body) {
   const posting = body && { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };

@@ -22,6 +22,7 @@ mod heavy_work;
 mod http;
 mod imports;
 mod jobs;
+mod judging;
 mod ladder;
 mod naming;
 mod openapi;

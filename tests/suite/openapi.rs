@@ -72,6 +72,9 @@ async fn every_api_route_is_in_the_document() {
         "/api/arena/skip",
         "/api/arena/vote",
         "/api/arena/person-check",
+        "/api/judge",
+        "/api/judge/next",
+        "/api/judge/skip",
         "/api/leaderboard",
         "/api/models/{key}",
         "/api/builds/{id}",
@@ -183,6 +186,26 @@ async fn call_public_operations(db: &TestDb, server: &TestServer) -> Vec<Value> 
         .post(&voter, "vote", "/api/arena/vote", json!({ "matchupId": skipped["id"], "choice": "A" }))
         .await;
     recorded.post(&voter, "skip", "/api/arena/skip", json!({ "matchupId": matchup["id"] })).await;
+
+    let judge = server.voter();
+    recorded.get(&judge, "nextToJudge", "/api/judge/next?build=nothing").await;
+    let skipped = recorded.get(&judge, "nextToJudge", "/api/judge/next").await;
+    recorded.post(&judge, "skipJudging", "/api/judge/skip", json!({ "id": skipped["id"] })).await;
+    recorded.post(&judge, "skipJudging", "/api/judge/skip", json!({ "id": "nothing" })).await;
+    let judging = recorded.get(&judge, "nextToJudge", "/api/judge/next").await;
+    let grid = judging["gridUrl"].as_str().unwrap();
+    recorded.get(&judge, "judgedGrid", grid).await;
+    recorded.get(&server.voter(), "judgedGrid", grid).await;
+    recorded.get(&judge, "judgedImage", &grid.replace("/grid", "/image?size=64")).await;
+    recorded.get(&judge, "judgedImage", &grid.replace("/grid", "/image?size=9")).await;
+    let judgement =
+        |score| json!({ "id": judging["id"], "scores": { "task_progress": score, "efficiency": null } });
+    recorded.post(&judge, "judge", "/api/judge", judgement(11.0)).await;
+    let unchecked = checking.voter();
+    recorded.get(&unchecked, "nextToJudge", "/api/judge/next").await;
+    recorded.post(&unchecked, "judge", "/api/judge", judgement(7.5)).await;
+    recorded.post(&judge, "judge", "/api/judge", judgement(7.5)).await;
+    recorded.post(&judge, "judge", "/api/judge", judgement(7.5)).await;
 
     recorded.get(&voter, "leaderboard", "/api/leaderboard").await;
     recorded.get(&voter, "leaderboard", "/api/leaderboard?tag=no-such-tag").await;

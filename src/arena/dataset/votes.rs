@@ -62,24 +62,26 @@ impl VoteImport {
 
     pub async fn add_decisions(&mut self, decisions: &[DatasetDecision]) -> Result<(), VoteImportError> {
         for decision in decisions {
-            let DatasetDecision { id, decided_at, verdict, votes, first_vote, first_at, reason } = decision;
+            let DatasetDecision { id, decided_at, verdict, votes, judgements, first_vote, first_at, reason } =
+                decision;
             if !(1..=MAX_ID).contains(id) {
                 return Err(VoteImportError::WrongDecision(*id));
             }
             sqlx::query!(
                 "
                 INSERT INTO vote_decisions (
-                    id, decided_at, decided_by, verdict, votes, first_vote, first_at, reason
+                    id, decided_at, decided_by, verdict, votes, judgements, first_vote, first_at, reason
                 )
                 OVERRIDING SYSTEM VALUE
-                VALUES ($1, $2, 'import', $3, $4, $5, $6, $7)
+                VALUES ($1, $2, 'import', $3, $4, $5, $6, $7, $8)
                 ",
                 id,
                 decided_at,
                 verdict as _,
                 votes,
-                first_vote,
-                first_at,
+                judgements,
+                *first_vote,
+                *first_at,
                 reason,
             )
             .execute(&mut *self.transaction)

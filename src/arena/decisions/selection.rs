@@ -1,4 +1,4 @@
-//! Which votes a decision is about.
+//! Which votes a decision is about. Judgements that meet the same conditions go with them.
 
 use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgExecutor};
@@ -12,7 +12,7 @@ use crate::arena::{Choice, Exclusion, ModelKey, PromptId};
 /// The most networks, and the most voters, of a selection.
 pub const MAX_SELECTED: usize = 1000;
 
-/// Votes that meet every condition that is set. The time is always bounded, so that nothing older is hit by accident.
+/// Votes and judgements that meet every condition that is set. The time is always bounded, so that nothing older is hit by accident.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct VoteSelection {
@@ -28,11 +28,11 @@ pub struct VoteSelection {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 1000)]
     pub voters: Vec<Uuid>,
-    /// Only votes on this model.
+    /// Only votes on this model, and judgements of its builds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub model: Option<ModelKey>,
-    /// Only votes of voters who looked for no longer than this.
+    /// Only votes of voters who looked for no longer than this, and no judgements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_dwell_ms: Option<i64>,
 }
@@ -55,6 +55,8 @@ pub struct MatchingVote {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SelectedVotes {
     pub votes: i64,
+    pub judgements: i64,
+    /// Of both.
     pub voters: i64,
     pub networks: i64,
 }
@@ -105,16 +107,24 @@ impl VoteSelection {
         verdict: VoteVerdict,
     ) -> sqlx::Result<SelectedVotes> {
         let votes = self.votes(&mut *connection, verdict, super::MAX_VOTES + 1).await?;
+        let judgements = self.judgements(&mut *connection, verdict, super::MAX_VOTES + 1).await?;
         sqlx::query_as!(
             SelectedVotes,
             r#"
             SELECT
-                count(*) AS "votes!", count(DISTINCT voter_id) AS "voters!", count(DISTINCT network) AS "networks!"
-            FROM votes
-            JOIN matchups ON matchups.id = matchup_id
-            WHERE votes.id = ANY($1)
+                count(*) FILTER (WHERE is_vote) AS "votes!", count(*) FILTER (WHERE NOT is_vote) AS "judgements!",
+                count(DISTINCT voter_id) AS "voters!", count(DISTINCT network) AS "networks!"
+            FROM (
+                SELECT true AS is_vote, voter_id, network
+                FROM votes
+                JOIN matchups ON matchups.id = matchup_id
+                WHERE votes.id = ANY($1)
+                UNION ALL
+                SELECT false, voter_id, network FROM judgements WHERE id = ANY($2)
+            ) selected
             "#,
             &votes,
+            &judgements,
         )
         .fetch_one(connection)
         .await
@@ -169,7 +179,7 @@ impl VoteSelection {
     }
 
     /// An id that is none matches no vote.
-    fn network_digests(&self) -> Vec<Vec<u8>> {
+    pub(super) fn network_digests(&self) -> Vec<Vec<u8>> {
         self.networks.iter().map(|id| hex::decode(id).unwrap_or_default()).collect()
     }
 }

@@ -104,7 +104,8 @@ impl JudgesInput {
     }
 
     async fn read_judges(&mut self, connection: &mut PgConnection) -> sqlx::Result<()> {
-        let rows = sqlx::query!("SELECT key, provider, display_name FROM models").fetch_all(connection).await?;
+        let rows =
+            sqlx::query!("SELECT key, provider, display_name FROM models").fetch_all(connection).await?;
         for row in rows {
             let judge = Judge::model(row.key);
             self.data.providers.insert(judge.clone(), row.provider);
@@ -231,9 +232,7 @@ impl JudgesInput {
                 blocks: u64::from(row.block_count.unsigned_abs()),
                 skill: None,
             });
-            if let Some(settings) = row.settings {
-                self.settings.insert(row.log_id, settings);
-            }
+            self.settings.insert(row.log_id, row.settings);
             let build = ReportedBuild {
                 id: row.id,
                 prompt_id: row.prompt_id,
@@ -254,8 +253,10 @@ impl JudgesInput {
     ) -> sqlx::Result<()> {
         let ids: Vec<Uuid> = judged.keys().copied().collect();
         let counted = tallies::of_builds(connection, &ids, published).await?;
-        self.data.counted_votes =
-            counted.into_iter().map(|([left, right], counts)| CountedVotes::new(left, right, counts)).collect();
+        self.data.counted_votes = counted
+            .into_iter()
+            .map(|([left, right], counts)| CountedVotes::new(left, right, counts))
+            .collect();
         let ladders: HashSet<Settings> = self.settings.values().cloned().collect();
         for settings in ladders {
             let all = PromptFilter::default();
@@ -304,11 +305,8 @@ async fn profiles(
     for row in rows {
         let judge = row.judge.map_or_else(Judge::people, Judge::model);
         let name = names.get(&judge).cloned().unwrap_or_else(|| judge.key.clone());
-        let profile = found.entry(row.maker).or_default().entry(judge.clone()).or_insert_with(|| ScoreProfile {
-            judge,
-            name,
-            overall: ProfileScore::default(),
-            criteria: BTreeMap::new(),
+        let profile = found.entry(row.maker).or_default().entry(judge.clone()).or_insert_with(|| {
+            ScoreProfile { judge, name, overall: ProfileScore::default(), criteria: BTreeMap::new() }
         });
         let score = ProfileScore { builds: row.builds, mean: row.mean, deviation: row.deviation };
         match row.criterion.parse() {
@@ -319,7 +317,8 @@ async fn profiles(
     let sorted = found.into_iter().map(|(model, profiles)| {
         let mut profiles: Vec<ScoreProfile> = profiles.into_values().collect();
         profiles.sort_by(|a, b| {
-            let order = |profile: &ScoreProfile| (profile.judge.kind == JudgeKind::People, profile.name.clone());
+            let order =
+                |profile: &ScoreProfile| (profile.judge.kind == JudgeKind::People, profile.name.clone());
             order(a).cmp(&order(b))
         });
         (model, profiles)

@@ -102,11 +102,11 @@ impl RatingHistory {
         )
         .fetch_one(connection)
         .await?;
-        let (Some(latest), Some(vote), Some(at)) = (row.latest, row.first_vote, row.first_at) else {
-            return Ok(());
-        };
-        self.decision = latest;
-        if vote <= self.through {
+        self.decision = row.latest.unwrap_or(self.decision);
+        // Without a vote, they are about judgements alone, which change no rating.
+        if let (Some(vote), Some(at)) = (row.first_vote, row.first_at)
+            && vote <= self.through
+        {
             self.rewind(vote, at);
         }
         Ok(())

@@ -169,8 +169,8 @@ impl BudgetUse {
         Ok(())
     }
 
-    /// Decides whether a vote counts, and uses up its budgets if so.
-    pub fn judge(&mut self, origin: &VoteOrigin, shifts: &[RatingShift<'_>; 2]) -> Option<Exclusion> {
+    /// Decides whether a vote counts, and uses up its budgets if so. A judgement of a build is a vote that shifts nothing.
+    pub fn judge(&mut self, origin: &VoteOrigin, shifts: &[RatingShift<'_>]) -> Option<Exclusion> {
         if self.budgets.are_unlimited() {
             return None;
         }

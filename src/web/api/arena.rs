@@ -4,7 +4,9 @@ mod person_check;
 mod vote;
 mod vote_rejection;
 
+pub(super) use person_check::{PersonCheckRequiredView, PersonCheckView, rejection_response};
 pub(in crate::web) use vote::{VoteRejection, cast_vote};
+pub(super) use vote_rejection::VoteRejectedResponse;
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -22,7 +24,6 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
-use self::person_check::PersonCheckView;
 use crate::app::App;
 use crate::arena::builds::StoredGrid;
 use crate::arena::{Matchup, MatchupError, MatchupPrompt, PromptId, Side, SkipError};
@@ -95,11 +96,11 @@ struct MatchupResponse {
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = PromptText)]
-struct PromptTextView {
+pub(super) struct PromptTextView {
     #[schema(value_type = String, example = "steam-locomotive")]
-    id: PromptId,
+    pub id: PromptId,
     #[schema(example = "a steam locomotive")]
-    text: String,
+    pub text: String,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -228,7 +229,7 @@ async fn build(
 }
 
 /// The bytes of a grid that all voters share, however many of them are just being sent it.
-struct PackedGrid(Arc<StoredGrid>);
+pub(super) struct PackedGrid(pub Arc<StoredGrid>);
 
 impl AsRef<[u8]> for PackedGrid {
     fn as_ref(&self) -> &[u8] {

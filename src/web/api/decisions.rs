@@ -43,9 +43,13 @@ pub(in crate::web) struct DecisionView {
     /// How many votes it is about.
     #[schema(example = 159)]
     pub votes: i32,
-    /// When the first of these votes was cast.
-    #[serde(with = "time::serde::rfc3339")]
-    pub first_at: OffsetDateTime,
+    /// How many judgements of builds it is about.
+    #[schema(example = 3)]
+    pub judgements: i32,
+    /// When the first of these votes was cast; null without votes.
+    #[serde(with = "time::serde::rfc3339::option")]
+    #[schema(required)]
+    pub first_at: Option<OffsetDateTime>,
     #[schema(example = "Fifty networks voted for one model within ten minutes.")]
     pub reason: String,
 }
@@ -69,7 +73,8 @@ async fn list(
 
 impl From<Decision> for DecisionView {
     fn from(decision: Decision) -> Self {
-        let Decision { id, decided_at, decided_by: _, verdict, reason, votes, first_at } = decision;
-        Self { id, decided_at, verdict, votes, first_at, reason }
+        let Decision { id, decided_at, decided_by: _, verdict, reason, votes, judgements, first_at } =
+            decision;
+        Self { id, decided_at, verdict, votes, judgements, first_at, reason }
     }
 }

@@ -157,7 +157,11 @@ fn write_csv_row(out: &mut Vec<u8>, judgement: &LoggedJudgement) -> anyhow::Resu
         JudgementContent::Pair(_) => "pair",
     };
     let provider = judge.provider.as_deref().unwrap_or_default();
-    write!(out, "{id},{at},{kind},{},{},{provider},{prompt_id},{settings},{criteria},", judge.kind, judge.key)?;
+    write!(
+        out,
+        "{id},{at},{kind},{},{},{provider},{prompt_id},{settings},{criteria},",
+        judge.kind, judge.key
+    )?;
     match content {
         JudgementContent::Scores(LoggedScores { build, scores, overall, .. }) => {
             write_build(out, build)?;

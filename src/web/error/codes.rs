@@ -42,8 +42,12 @@ error_codes! {
         "There is an agent, a model or a provider with this key already.");
     AgentInUse("agent_in_use", CONFLICT, Console, "This agent cannot be removed",
         "This agent has builds or jobs, so it cannot be removed. Disable it instead.");
+    AllJudged("all_judged", CONFLICT, Builds, "Nothing left to judge",
+        "You have judged or skipped every build. Skipped ones come back after a day.");
     AllVoted("all_voted", CONFLICT, Leaderboard, "You have seen every pair",
         "You have seen all pairs. Come back when there are new builds.");
+    AlreadyJudged("already_judged", CONFLICT, Judge, "You have already judged this",
+        "You have already judged this build. That judgement stands.");
     AlreadyVoted("already_voted", CONFLICT, Arena, "You have already voted",
         "You have already voted on this matchup. That vote stands.");
     ArenaClosed("arena_closed", SERVICE_UNAVAILABLE, Leaderboard, "Voting is closed",
@@ -60,6 +64,8 @@ error_codes! {
         "Give a reason of 1 to 500 characters. Everybody can read it.");
     BadRequest("bad_request", BAD_REQUEST, Section, "Request not understood",
         "The request could not be understood.");
+    BadScores("bad_scores", BAD_REQUEST, Judge, "Scores not understood",
+        "Give at least one score from 0 to 10, in steps of 0.5.");
     BadSpec("bad_spec", BAD_REQUEST, Sandbox, "Not a build",
         "This JSON does not describe a build.");
     BadToken("bad_token", UNAUTHORIZED, SignIn, "Wrong token",
@@ -70,6 +76,8 @@ error_codes! {
         "The upload stopped, or was too slow. Try again.");
     BuildDamaged("build_damaged", INTERNAL_SERVER_ERROR, Builds, "This build is damaged",
         "The stored build cannot be read.");
+    BuildRetired("build_retired", CONFLICT, Judge, "This build was retired",
+        "This build was retired, so it is no longer judged.");
     Busy("busy", SERVICE_UNAVAILABLE, TryAgain, "Too busy right now",
         "The server is busy. Try again in a moment.");
     CrossSite("cross_site", FORBIDDEN, Arena, "Request blocked",
@@ -92,6 +100,8 @@ error_codes! {
         "The build is not tall enough.");
     Internal("internal", INTERNAL_SERVER_ERROR, TryAgain, "Something went wrong",
         "Something broke on our side. It has been logged.");
+    JudgingOver("judging_over", GONE, Judge, "No longer open",
+        "This build is no longer open to you: it was skipped, retired, or two hours have passed.");
     MatchupOver("matchup_over", GONE, Arena, "This matchup is over",
         "This matchup has ended: it was skipped, or 30 minutes have passed.");
     MethodNotAllowed("method_not_allowed", METHOD_NOT_ALLOWED, Section, "This page cannot be opened",
@@ -120,6 +130,8 @@ error_codes! {
         "This prompt does not exist.");
     NoRun("no_run", NOT_FOUND, Sandbox, "Run not found",
         "This run does not exist: it was deleted, or its 30 days have passed.");
+    NoSuchJudging("no_such_judging", NOT_FOUND, Judge, "Nothing to judge here",
+        "This does not exist, or somebody else judges it.");
     NoSuchMatchup("no_such_matchup", NOT_FOUND, Arena, "Matchup not found",
         "This matchup does not exist, or it was shown to somebody else.");
     NoSuchPrompt("no_such_prompt", NOT_FOUND, Prompts, "Prompt not found",
@@ -295,6 +307,7 @@ enum RecoveryLink {
     Arena,
     Builds,
     Console,
+    Judge,
     Leaderboard,
     Prompts,
     Sandbox,
@@ -311,6 +324,7 @@ impl RecoveryLink {
             Self::Arena => ("/", "Go to the arena"),
             Self::Builds => ("/builds", "Browse all builds"),
             Self::Console => ("/admin", "Go to the console"),
+            Self::Judge => ("/judge", "Judge another build"),
             Self::Leaderboard => ("/leaderboard", "See the leaderboard"),
             Self::Prompts => ("/prompts", "Browse all prompts"),
             Self::Sandbox => ("/sandbox", "Go to the sandbox"),
@@ -324,6 +338,7 @@ impl RecoveryLink {
         match path.split('/').nth(1) {
             Some("admin") => Self::Console,
             Some("builds") => Self::Builds,
+            Some("judge") => Self::Judge,
             Some("leaderboard" | "models") => Self::Leaderboard,
             Some("prompts") => Self::Prompts,
             Some("sandbox") => Self::Sandbox,

@@ -24,8 +24,8 @@ use tracing::Instrument;
 use crate::metrics::InFlight;
 use crate::web::{Error, ErrorCode, page};
 
-/// A GET, although it opens a matchup.
-const MUTATING_GET_ROUTES: [&str; 1] = ["/api/arena/matchup"];
+/// GETs, although they open a matchup or a judging.
+const MUTATING_GET_ROUTES: [&str; 2] = ["/api/arena/matchup", "/api/judge/next"];
 
 /// POSTs that may be dropped at any point. Checks store nothing, and a run of the sandbox ends with its stream. A
 /// draft is read and checked first, then stored by a single statement. Seeding makes its changes in a task of its

@@ -57,4 +57,21 @@ impl Decision {
             VoteVerdict::Counted => "Counted again",
         }
     }
+
+    pub(in crate::web) fn subject(&self) -> String {
+        format_votes_and_judgements(self.votes.into(), self.judgements.into())
+    }
+}
+
+/// As in "159 votes", "3 judgements" or "159 votes and 3 judgements".
+pub(in crate::web) fn format_votes_and_judgements(votes: i64, judgements: i64) -> String {
+    let count = |count: i64, word: &str| {
+        let plural = if count == 1 { "" } else { "s" };
+        format!("{} {word}{plural}", filters::format_count(count))
+    };
+    match (votes, judgements) {
+        (votes, 0) => count(votes, "vote"),
+        (0, judgements) => count(judgements, "judgement"),
+        (votes, judgements) => format!("{} and {}", count(votes, "vote"), count(judgements, "judgement")),
+    }
 }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use time::OffsetDateTime;
 
 use crate::app::App;
+use crate::arena::judgements::OwnJudgementCounts;
 use crate::arena::voter_history::{self, Agreement, MAX_COMPARED, Opinion, PAGE, PastVote};
 use crate::arena::{Choice, Voter};
 use crate::web::derived::NO_STORE;
@@ -35,6 +36,7 @@ struct MePage {
     page: Page,
     /// None without votes.
     own: Option<OwnVotes>,
+    judgements: OwnJudgementCounts,
 }
 
 struct OwnVotes {
@@ -54,11 +56,14 @@ async fn me(
     visitor: Visitor,
     PageQuery(query): PageQuery<MeQuery>,
 ) -> Result<impl IntoResponse, Error> {
-    let own = match visitor.voter().await? {
-        Some(voter) => OwnVotes::of(&app, voter, query.before).await?,
-        None => None,
+    let (own, judgements) = match visitor.voter().await? {
+        Some(voter) => {
+            let judgements = app.arena.own_judgement_counts(voter).await?;
+            (OwnVotes::of(&app, voter, query.before).await?, judgements)
+        }
+        None => (None, OwnJudgementCounts::default()),
     };
-    Ok(([NO_STORE], MePage { page: Page::at("/me"), own }))
+    Ok(([NO_STORE], MePage { page: Page::at("/me"), own, judgements }))
 }
 
 impl OwnVotes {

@@ -10,6 +10,7 @@ pub mod fake_batches;
 pub mod fake_captcha;
 pub mod fake_protocol;
 pub mod fake_provider;
+pub mod judgements;
 pub mod latency_proxy;
 pub mod layout;
 pub mod log_buffer;

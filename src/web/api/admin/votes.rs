@@ -79,6 +79,9 @@ struct DecisionRequest {
 #[schema(as = SelectedVotes)]
 struct SelectedVotesView {
     votes: i64,
+    /// People’s judgements of builds that meet the same conditions.
+    judgements: i64,
+    /// Of both.
     voters: i64,
     networks: i64,
 }
@@ -106,7 +109,8 @@ async fn alarms(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<Ala
 /// Decide about votes
 ///
 /// Withdraws votes, sets them aside as suspect, or counts them again. All ratings and statistics become what they would
-/// be if these votes had never counted, or always had. New votes wait meanwhile. The decision is public.
+/// be if these votes had never counted, or always had. New votes wait meanwhile. People’s judgements of builds that meet
+/// the same conditions go with the votes. The decision is public.
 #[utoipa::path(
     post, path = "/api/admin/votes/decisions", tag = "Admin", operation_id = "decideAboutVotes",
     security(("adminToken" = [])),
@@ -129,8 +133,9 @@ async fn decide(
     check_bounds(&selection)?;
     if dry_run {
         let mut connection = app.pool.acquire().await?;
-        let SelectedVotes { votes, voters, networks } = selection.count(&mut connection, verdict).await?;
-        return Ok(Json(SelectedVotesView { votes, voters, networks }).into_response());
+        let SelectedVotes { votes, judgements, voters, networks } =
+            selection.count(&mut connection, verdict).await?;
+        return Ok(Json(SelectedVotesView { votes, judgements, voters, networks }).into_response());
     }
     let decision = decisions::decide(&app.pool, &selection, verdict, &reason, admin).await?;
     Ok((StatusCode::CREATED, Json(DecisionView::from(decision))).into_response())

@@ -27,7 +27,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[derive(Serialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", rename_all_fields = "camelCase")]
 #[schema(as = PersonCheck)]
-pub(super) enum PersonCheckView {
+pub(in crate::web::api) enum PersonCheckView {
     /// A proof of work. The answer is any text of at most 55 bytes that begins with the challenge, and whose SHA-256
     /// begins with this many zero bits. A challenge is for one voter, for an hour.
     Work {
@@ -60,7 +60,7 @@ impl From<PersonCheck> for PersonCheckView {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = CheckFirst)]
-pub(super) struct PersonCheckRequiredView {
+pub(in crate::web::api) struct PersonCheckRequiredView {
     person_check: PersonCheckView,
 }
 
@@ -111,7 +111,7 @@ async fn person_check(
 }
 
 /// The answer to a voter who has to pass the check first.
-pub(super) fn rejection_response(code: ErrorCode, check: PersonCheck) -> Response {
+pub(in crate::web::api) fn rejection_response(code: ErrorCode, check: PersonCheck) -> Response {
     let body = VoteRejectedResponse::new(code, PersonCheckRequiredView::from(check));
     (code.status(), [NO_STORE], Json(body)).into_response()
 }

@@ -1,4 +1,4 @@
-//! The answer to a vote that is not taken, where it holds more than an error does.
+//! The answer to a vote or a judgement that is not taken, where it holds more than an error does.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -7,7 +7,7 @@ use crate::web::ErrorCode;
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = Refused)]
-pub(super) struct VoteRejectedResponse<T> {
+pub(in crate::web::api) struct VoteRejectedResponse<T> {
     /// What went wrong, as a sentence for people.
     error: &'static str,
     /// The same for programs.

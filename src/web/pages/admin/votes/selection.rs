@@ -18,6 +18,7 @@ use crate::arena::decisions::{self, MAX_REASON, MatchingVote, SelectedVotes, Vot
 use crate::arena::{Choice, Exclusion, ModelKey};
 use crate::web::api::admin::votes::check_bounds;
 use crate::web::pages::admin::session::SignedIn;
+use crate::web::pages::decisions::format_votes_and_judgements;
 use crate::web::voter::Visitor;
 use crate::web::{Error, ErrorCode, Page, filters};
 
@@ -150,6 +151,20 @@ fn requested(
         }
     }
     (is_named.then_some(selection), None)
+}
+
+impl SelectedVotes {
+    fn is_empty(&self) -> bool {
+        self.total() == 0
+    }
+
+    fn total(&self) -> i64 {
+        self.votes + self.judgements
+    }
+
+    fn words(&self) -> String {
+        format_votes_and_judgements(self.votes, self.judgements)
+    }
 }
 
 impl SelectionPage {
