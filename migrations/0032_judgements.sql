@@ -75,7 +75,9 @@ CREATE INDEX judge_jobs_by_build ON judge_jobs (build_id);
 
 ALTER TABLE jobs
     DROP CONSTRAINT jobs_kind_check,
-    ADD CONSTRAINT jobs_kind_check CHECK (kind IN ('build', 'judge'));
+    ADD CONSTRAINT jobs_kind_check CHECK (kind IN ('build', 'judge')),
+    -- Batches are for builds.
+    ADD CHECK (kind = 'build' OR NOT batched);
 
 CREATE FUNCTION check_judge_job() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

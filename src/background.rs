@@ -8,9 +8,11 @@ use std::time::Duration;
 use time::OffsetDateTime;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
+use uuid::Uuid;
 
 pub use self::budget_alarms::watch_budgets;
 use crate::app::App;
+use crate::arena::builds::StoredGrid;
 use crate::arena::{a2a_tasks, alarms, builds, cleanup, drafts, leaderboard, lent_keys, person_checks};
 use crate::work::WorkClient;
 use voxel::codec::{self, CompressionLevel};
@@ -39,6 +41,7 @@ const PURGE_INTERVAL: Duration = Duration::from_secs(600);
 pub fn start(app: &App) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     tasks.spawn(after_start(repack(app.clone())));
+    tasks.spawn(after_start(count_kinds(app.clone())));
     tasks.spawn(refresh_stats(app.clone()));
     tasks.spawn(publish_shown_counts(app.clone()));
     tasks.spawn(after_start(watch_votes(app.clone())));
@@ -139,6 +142,39 @@ async fn show_judged(app: App) {
         }
         sleep(SHOW_JUDGED_INTERVAL).await;
     }
+}
+
+/// Counts the kinds of blocks of builds that an older version stored. New builds come with the count.
+async fn count_kinds(app: App) {
+    loop {
+        match count_next_kinds(&app).await {
+            Ok(true) => continue,
+            Ok(false) => {}
+            Err(error) if error.downcast_ref().is_some_and(|error| app.database_health.note(error)) => {}
+            Err(error) => {
+                tracing::warn!(error = format!("{error:#}"), "kinds of blocks could not be counted");
+            }
+        }
+        sleep(REPACK_INTERVAL).await;
+    }
+}
+
+/// Returns whether there were builds left to count.
+async fn count_next_kinds(app: &App) -> anyhow::Result<bool> {
+    let grids = builds::next_to_count(&app.pool).await?;
+    if grids.is_empty() {
+        return Ok(false);
+    }
+    let count = move || -> Vec<(Uuid, u8)> {
+        let kinds = |grid: StoredGrid| codec::count_kinds(&grid.encoding().ok()?).ok();
+        grids.into_iter().map(|(id, grid)| (id, kinds(grid).unwrap_or(0))).collect()
+    };
+    let counted = app.work.run(WorkClient::BACKGROUND, count).await?;
+    for (id, _) in counted.iter().filter(|(_, kinds)| *kinds == 0) {
+        tracing::error!(%id, "a stored build is damaged");
+    }
+    builds::store_kinds(&app.pool, &counted).await?;
+    Ok(true)
 }
 
 /// Compresses large grids again, as well as possible, one at a time.

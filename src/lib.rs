@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod app;
 pub mod arena;
+pub mod assess;
 pub mod background;
 pub mod cli;
 pub mod client_network;
@@ -11,6 +12,7 @@ pub mod dataset;
 pub mod db;
 pub mod generate;
 pub mod judge;
+pub mod judge_views;
 pub mod limits;
 pub mod logging;
 pub mod metrics;

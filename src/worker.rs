@@ -7,6 +7,7 @@
 mod batches;
 pub mod estimate;
 mod job;
+pub mod judging;
 pub mod probe;
 pub mod reparse;
 pub mod seeding;
@@ -24,14 +25,15 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info_span};
 use uuid::Uuid;
 
+use self::job::WorkerJob;
 use crate::arena::agents;
 use crate::arena::catalog::{self, ListedModel, Model};
+use crate::arena::jobs::LeaseError;
 use crate::arena::jobs::attempts::RequestSetup;
 use crate::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
-use crate::arena::jobs::{ClaimedBuild, LeaseError};
 use crate::config::Config;
 use crate::generate::{ProviderRegister, Providers};
-use crate::work::WorkPool;
+use crate::work::{MemoryBudget, WorkPool};
 
 /// How long a job stays with a worker that does not renew its lease.
 const LEASE: Duration = Duration::from_secs(30);
@@ -41,6 +43,9 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// How long releasing the jobs may take.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
+
+/// Enough to draw two builds of the largest grid at once for judges.
+const PICTURE_MEMORY: usize = 80 << 20;
 
 /// Cheap to clone.
 #[derive(Clone)]
@@ -55,6 +60,8 @@ pub struct Worker {
     /// Cancelled when no answer is waited for any longer.
     stopping: CancellationToken,
     running: RunningJobs,
+    /// For drawing what judges are shown.
+    picture_memory: MemoryBudget,
 }
 
 /// What the jobs under way are about.
@@ -75,6 +82,7 @@ impl Worker {
             draining: CancellationToken::new(),
             stopping: CancellationToken::new(),
             running: RunningJobs::default(),
+            picture_memory: MemoryBudget::new(PICTURE_MEMORY),
         }
     }
 
@@ -115,7 +123,7 @@ impl Worker {
         self.draining.is_cancelled()
     }
 
-    /// The jobs under way, such as "lighthouse by gpt".
+    /// The jobs under way, such as "lighthouse by gpt", or "gpt judges lighthouse by opus".
     pub fn running(&self) -> Vec<String> {
         self.running.lock().values().cloned().collect()
     }
@@ -164,21 +172,33 @@ impl Worker {
             else {
                 break;
             };
-            let ClaimedJob::Build(claim) = claimed;
-            // Read after the claim: how a model is asked does not change while a job of it runs.
-            let model = catalog::find_model(&self.pool, &claim.slot.model).await;
-            let setup =
-                model.map(|model| model.and_then(|model| Some((job::request_setup(&claim, &model)?, model))));
-            if let Ok(Some((setup, model))) = setup {
-                self.spawn_job(claim, model, setup, running);
-                continue;
+            match claimed {
+                ClaimedJob::Build(job) => self.start_job(job, running).await?,
+                ClaimedJob::Judge(job) => self.start_job(job, running).await?,
             }
-            // The model could not be read, or its provider was changed between the routes and the claim.
-            if let Err(LeaseError::Database(error)) = claim.lease.release(&self.pool).await {
-                return Err(error);
-            }
-            setup?;
         }
+        Ok(())
+    }
+
+    async fn start_job(
+        &self,
+        job: impl WorkerJob + Send + 'static,
+        running: &mut JoinSet<()>,
+    ) -> sqlx::Result<()> {
+        let claim = job.claim();
+        // Read after the claim: how a model is asked does not change while a job of it runs.
+        let model = catalog::find_model(&self.pool, &claim.model).await;
+        let setup =
+            model.map(|model| model.and_then(|model| Some((job::request_setup(&job, &model)?, model))));
+        if let Ok(Some((setup, model))) = setup {
+            self.spawn_job(job, model, setup, running);
+            return Ok(());
+        }
+        // The model could not be read, or its provider was changed between the routes and the claim.
+        if let Err(LeaseError::Database(error)) = claim.lease.release(&self.pool).await {
+            return Err(error);
+        }
+        setup?;
         Ok(())
     }
 
@@ -191,15 +211,22 @@ impl Worker {
         models.iter().filter_map(route).collect()
     }
 
-    fn spawn_job(&self, claim: ClaimedBuild, model: Model, setup: RequestSetup, running: &mut JoinSet<()>) {
-        let span = info_span!("job", id = %claim.lease.job, prompt = %claim.slot.prompt, model = %model.key);
-        let listed = self.running.add(claim.lease.job, format!("{} by {}", claim.slot.prompt, model.key));
+    fn spawn_job(
+        &self,
+        job: impl WorkerJob + Send + 'static,
+        model: Model,
+        setup: RequestSetup,
+        running: &mut JoinSet<()>,
+    ) {
+        let (id, about) = (job.claim().lease.job, job.about());
+        let span = info_span!("job", %id, about, model = %model.key);
+        let listed = self.running.add(id, about);
         let worker = self.clone();
-        let job = async move {
+        let run = async move {
             let _listed = listed;
-            job::run_job(&worker, &claim, &model, &setup).await;
+            job::run_job(&worker, &job, &model, &setup).await;
         };
-        running.spawn(job.instrument(span));
+        running.spawn(run.instrument(span));
     }
 }
 

@@ -1,5 +1,6 @@
 """The environments, as users of Gymnasium use them."""
 
+import gzip
 import json
 import os
 import struct
@@ -175,6 +176,17 @@ def test_a_recording_is_replayed(make, tmp_path):
     assert film.size == (128, 128) and film.n_frames > 20
 
 
+def test_a_recording_that_crafts_without_the_pointer_is_refused_in_words(make, tmp_path):
+    env = make(record=True, size=16)
+    env.reset(seed=2)
+    env.step(env.action_space.sample())
+    first, _, end = gzip.decompress(env.unwrapped.recording()).decode().splitlines()
+    file = tmp_path / "assisted.run"
+    file.write_bytes(gzip.compress("\n".join([first, '[1,0,0,0,0,"stick"]', end]).encode()))
+    with pytest.raises(buildoff.WorldError, match="without the pointer"):
+        list(buildoff.replay(file, size=16))
+
+
 def actions_command(arguments):
     from buildoff.binary import serve_command
 
@@ -272,3 +284,13 @@ def test_a_task_may_be_a_whole_file(make):
         make(task="text: Look down.\ngoal:\n  look_down: {}\n")
     with pytest.raises(buildoff.WorldError, match="no task"):
         make(task="craft_nothing")
+
+
+def test_tasks_tell_what_they_measure(make):
+    env = make(task="explore_climb", size=32)
+    _, info = env.reset(seed=1)
+    assert info["metrics"] == {"steps": 0, "distance": 0}
+    for _ in range(60):
+        _, _, _, _, info = env.step(np.array([1, 0, 0, 0, 0, 0, 0, 0, 0, 5, 5]))
+    assert info["metrics"]["steps"] == 60 and info["metrics"]["distance"] > 0
+    assert "metrics" not in make(size=32).reset(seed=1)[1]

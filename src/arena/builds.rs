@@ -15,6 +15,9 @@ use voxel::{self, Grid, Rejection, ValidGrid, Verdict, Warning};
 /// compressed fast first, and best in the background.
 const SMALL_GRID_BYTES: usize = 1 << 15;
 
+/// How many grids are read at a time to count their kinds of blocks. The largest have some megabytes.
+const COUNTED_AT_A_TIME: i64 = 32;
+
 /// The most bytes that a stored spec may unpack to.
 const MAX_SPEC_BYTES: usize = 2 << 30;
 
@@ -35,6 +38,8 @@ pub struct PackedBuild {
     pub(super) spec: Vec<u8>,
     pub warnings: Vec<Warning>,
     pub block_count: u32,
+    /// The number of different blocks.
+    pub block_kinds: u8,
 }
 
 /// How a build was generated; unknown for imports.
@@ -119,6 +124,7 @@ impl PackedBuild {
     pub fn new(build: &ValidGrid, spec: &str, warnings: Vec<Warning>) -> Self {
         let encoded = codec::encode(build.grid());
         let grid_is_best = encoded.len() <= SMALL_GRID_BYTES;
+        let stats = build.stats();
         let level = if grid_is_best { CompressionLevel::Best } else { CompressionLevel::Fast };
         Self {
             digest: Digest::of(&encoded),
@@ -126,7 +132,8 @@ impl PackedBuild {
             grid_is_best,
             spec: codec::pack(spec.as_bytes(), CompressionLevel::Fast),
             warnings,
-            block_count: build.stats().block_count,
+            block_count: stats.block_count,
+            block_kinds: stats.kind_count(),
         }
     }
 }
@@ -148,9 +155,9 @@ pub async fn store(
         "
         INSERT INTO builds (
             id, prompt_id, model_key, settings, digest, grid, grid_is_best, spec,
-            warnings, block_count, attempts, generation_time_ms
+            warnings, block_count, block_kinds, attempts, generation_time_ms
         )
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
         ",
         id,
         slot.prompt as _,
@@ -162,6 +169,7 @@ pub async fn store(
         build.spec,
         Json(&build.warnings) as _,
         build.block_count as i32,
+        i16::from(build.block_kinds),
         generation.attempts,
         generation.generation_time_ms,
     )
@@ -330,6 +338,37 @@ pub async fn store_repacked(pool: &PgPool, id: Uuid, grid: Option<&[u8]>) -> sql
     sqlx::query!("UPDATE builds SET grid = coalesce($2, grid), grid_is_best = true WHERE id = $1", id, grid)
         .execute(pool)
         .await?;
+    Ok(())
+}
+
+/// Builds whose kinds of blocks have not been counted, since an older version stored them.
+pub async fn next_to_count(pool: &PgPool) -> sqlx::Result<Vec<(Uuid, StoredGrid)>> {
+    let rows = sqlx::query!(
+        "SELECT id, digest, grid FROM builds WHERE block_kinds IS NULL ORDER BY id LIMIT $1",
+        COUNTED_AT_A_TIME,
+    )
+    .fetch_all(pool)
+    .await?;
+    let grid = |digest, packed| StoredGrid { digest, packed };
+    Ok(rows.into_iter().map(|row| (row.id, grid(row.digest, row.grid))).collect())
+}
+
+/// Stores how many kinds of blocks each of these builds has; 0 for a damaged grid, so that it is not counted again.
+pub async fn store_kinds(pool: &PgPool, counted: &[(Uuid, u8)]) -> sqlx::Result<()> {
+    let (ids, kinds): (Vec<Uuid>, Vec<i16>) =
+        counted.iter().map(|(id, kinds)| (*id, i16::from(*kinds))).unzip();
+    sqlx::query!(
+        "
+        UPDATE builds
+        SET block_kinds = counted.kinds
+        FROM unnest($1::uuid[], $2::smallint[]) AS counted (id, kinds)
+        WHERE builds.id = counted.id
+        ",
+        &ids,
+        &kinds,
+    )
+    .execute(pool)
+    .await?;
     Ok(())
 }
 

@@ -59,6 +59,9 @@ pub struct Model {
     pub prices: Option<Prices>,
     #[serde(default)]
     pub options: ModelOptions,
+    /// Whether it sees pictures.
+    #[serde(default)]
+    pub vision: bool,
     /// What it may cost in all, in dollars.
     #[serde(default)]
     pub budget: Option<f64>,

@@ -54,6 +54,8 @@ pub struct DatasetModel {
     pub via: BTreeMap<String, String>,
     #[serde(default)]
     pub options: ModelOptions,
+    #[serde(default)]
+    pub vision: bool,
     pub enabled: bool,
     #[serde(with = "time::serde::rfc3339")]
     pub created_at: OffsetDateTime,
@@ -281,7 +283,7 @@ async fn read_models(
     let rows = sqlx::query!(
         r#"
         SELECT
-            key AS "key: ModelKey", provider, model_id, display_name, about,
+            key AS "key: ModelKey", provider, model_id, display_name, about, vision,
             via AS "via: Json<BTreeMap<String, String>>", options AS "options: Json<ModelOptions>", enabled, created_at
         FROM models
         WHERE enabled OR key = ANY($1)
@@ -297,6 +299,7 @@ async fn read_models(
         model_id: row.model_id,
         display_name: row.display_name,
         about: row.about,
+        vision: row.vision,
         via: row.via.0,
         options: row.options.0,
         enabled: row.enabled,

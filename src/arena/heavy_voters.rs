@@ -11,8 +11,8 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::leaderboard::Published;
-use super::skill::HeavyVoter;
-use super::tallies::Pace;
+use super::skill::{HeavyVoter, VoterTally};
+use super::tallies::{Pace, build_size};
 use super::{ChoiceCounts, ModelKey, Settings};
 
 const MAX_VOTERS: i64 = 1000;
@@ -78,14 +78,17 @@ async fn votes_of(
         r#"
         SELECT
             voter_id, model_a AS "model_a: ModelKey", model_b AS "model_b: ModelKey",
+            a.block_count AS blocks_a, a.block_kinds AS kinds_a, b.block_count AS blocks_b, b.block_kinds AS kinds_b,
             count(*) FILTER (WHERE choice = 'A') AS "a!",
             count(*) FILTER (WHERE choice = 'B') AS "b!",
             count(*) FILTER (WHERE choice = 'TIE') AS "tie!",
             count(*) FILTER (WHERE choice = 'BOTH_BAD') AS "both_bad!"
         FROM matchups
         CROSS JOIN LATERAL (SELECT id, choice, exclusion FROM votes WHERE matchup_id = matchups.id OFFSET 0) vote
-        WHERE voter_id = ANY($1) AND settings = $2 AND exclusion IS NULL AND vote.id <= $3
-        GROUP BY voter_id, model_a, model_b
+        JOIN builds a ON a.id = build_a
+        JOIN builds b ON b.id = build_b
+        WHERE voter_id = ANY($1) AND matchups.settings = $2 AND exclusion IS NULL AND vote.id <= $3
+        GROUP BY voter_id, model_a, model_b, a.id, b.id
         ORDER BY voter_id
         "#,
         voters,
@@ -98,7 +101,14 @@ async fn votes_of(
     let voter = voters.map(|rows| {
         let tally = rows.iter().map(|row| {
             let counts = ChoiceCounts { a: row.a, b: row.b, tie: row.tie, both_bad: row.both_bad };
-            (row.model_a.clone(), row.model_b.clone(), counts)
+            let size_a = build_size(row.blocks_a, row.kinds_a);
+            let size_b = build_size(row.blocks_b, row.kinds_b);
+            VoterTally {
+                a: row.model_a.clone(),
+                b: row.model_b.clone(),
+                sizes: size_a.zip(size_b).map(|(a, b)| [a, b]),
+                counts,
+            }
         });
         HeavyVoter { tallies: tally.collect() }
     });

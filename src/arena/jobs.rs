@@ -5,8 +5,8 @@
 //! a unique index sees to that.
 //!
 //! What holds for every kind is in [`claims`], [`attempts`] and the modules beside them, which know no kind's tables.
-//! What only one kind needs is in a module of its own, such as [`builds`]: adding its jobs, loading them when they are
-//! claimed, and storing what they yield.
+//! What only one kind needs is in a module of its own, [`builds`] or [`judgements`]: adding its jobs, loading them when
+//! they are claimed, and storing what they yield. [`listing`] lists jobs of every kind.
 //!
 //! **Fence.** A worker holds a job on a lease. Every claim raises the job's fence by one, and every write of a worker
 //! locks the job's row and names the fence of its claim. A worker that lost its job, because its lease ran out and
@@ -29,19 +29,21 @@ pub mod batches;
 mod builds;
 mod cancellation;
 pub mod claims;
+pub mod judgements;
 mod lease;
+mod listing;
 pub mod pauses;
 
 pub use builds::{
-    AttachBuildError, BatchedBuild, ClaimedBuild, EnqueueError, Job, JobFilter, allow_retry, attach_build,
-    average_costs, cancel_for_import, cancel_queued, enqueue, enqueue_all, find, list, of_slot, reparsable,
-    under_way,
+    AttachBuildError, BatchedBuild, ClaimedBuild, EnqueueError, attach_build, average_costs,
+    cancel_for_import, enqueue, enqueue_all,
 };
 pub(super) use cancellation::cancel_begun;
-pub use cancellation::{cancel, cancel_all, cancel_these};
-pub use lease::{AnswerProgress, JobFailure, Lease, LeaseError};
+pub use cancellation::{cancel, cancel_all, cancel_queued, cancel_these};
+pub use lease::{AnswerProgress, Claim, JobFailure, Lease, LeaseError};
+pub use listing::{Job, JobFilter, JudgedInJob, find, list, of_slot, reparsable, under_way};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
@@ -51,10 +53,24 @@ use super::ModelKey;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, sqlx::Type)]
 #[sqlx(type_name = "text", rename_all = "snake_case")]
 pub enum JobKind {
+    /// A build of a prompt.
     Build,
+    /// Scores for a build, or a choice between two.
+    Judge,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, sqlx::Type)]
+impl JobKind {
+    pub const ALL: [Self; 2] = [Self::Build, Self::Judge];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Build => "build",
+            Self::Judge => "judge",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type)]
 #[serde(rename_all = "snake_case")]
 #[sqlx(type_name = "text", rename_all = "snake_case")]
 pub enum JobState {
@@ -123,6 +139,17 @@ pub async fn any_in_progress(
     )
     .fetch_one(connection)
     .await
+}
+
+/// Lets these failed and cancelled jobs be asked for again.
+pub async fn allow_retry(connection: &mut PgConnection, jobs: &[Uuid]) -> sqlx::Result<()> {
+    sqlx::query!(
+        "UPDATE jobs SET forgiven = true WHERE id = ANY ($1) AND state IN ('failed', 'cancelled') AND NOT forgiven",
+        jobs,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 /// What all attempts have cost, in millionths of a dollar as far as it is known, and of how many attempts it is not known,

@@ -6,6 +6,7 @@
 
 mod agreement;
 mod computation;
+mod expenses;
 mod history;
 mod published;
 mod record;
@@ -14,6 +15,7 @@ mod stats;
 
 pub use agreement::{LadderAgreement, MIN_AGREEING_MODELS};
 pub(super) use computation::StatsVersion;
+pub use expenses::{BuildExpenses, MeanExpense};
 pub use history::{RatingHistory, RatingPoint, last_per_slot};
 pub(super) use published::LadderStandings;
 pub use published::{Published, publish_shown_counts};
@@ -54,6 +56,9 @@ pub struct LadderEntry {
     pub shown: i64,
     /// None without enough votes.
     pub skill: Option<Skill>,
+    /// None where the votes do not tell what size is worth, too.
+    pub equal_size: Option<Skill>,
+    pub expenses: BuildExpenses,
 }
 
 struct LadderCandidate {
@@ -136,7 +141,10 @@ impl Leaderboard {
     ) -> Self {
         let row = |(rank, LadderCandidate { model, standing, shown, .. }): (usize, LadderCandidate)| {
             let skill = stats.fit.models.get(&model.key).cloned();
-            LadderEntry { rank, model, standing, shown, skill }
+            let equal_size =
+                stats.fit.equal_size.as_ref().and_then(|fit| fit.models.get(&model.key).cloned());
+            let expenses = stats.expenses.get(&model.key).cloned().unwrap_or_default();
+            LadderEntry { rank, model, standing, shown, skill, equal_size, expenses }
         };
         Self { as_of, votes, rows: (1..).zip(entries).map(row).collect(), stats }
     }

@@ -12,6 +12,7 @@
 //! without a defeat, or without a win, has a finite rating. Phantom games are never tied and tell nothing about ν.
 //! Without phantoms, only models that are connected both ways by wins are rated, since these have a finite rating.
 
+mod equal_size;
 mod fragility;
 mod graph;
 mod likelihood;
@@ -25,7 +26,10 @@ use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use self::{graph::ComparisonGraph, likelihood::Likelihood, uncertainty::Uncertainty};
+pub use self::equal_size::{EqualSizeFit, SizeEffect};
+use self::graph::{ComparisonGraph, SizeUse};
+use self::likelihood::Likelihood;
+use self::uncertainty::Uncertainty;
 use super::{ChoiceCounts, ModelKey, PromptId};
 
 /// Rating points per nat: a factor of ten in the odds is 400 points.
@@ -49,14 +53,33 @@ pub struct PairTally {
     pub prompt: PromptId,
     pub a: ModelKey,
     pub b: ModelKey,
+    /// Of the two builds; none if one of them is not known.
+    pub sizes: Option<[BuildSize; 2]>,
     pub counts: ChoiceCounts,
 }
 
-/// The votes of one voter: on two models, the first of which was on the left, over all prompts. Of a heavy voter so many
-/// that they cannot be taken for those of different people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BuildSize {
+    pub blocks: u32,
+    /// The number of different blocks.
+    pub kinds: u32,
+}
+
+/// The votes of one voter, over all prompts. Of a heavy voter so many that they cannot be taken for those of different
+/// people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeavyVoter {
-    pub tallies: Vec<(ModelKey, ModelKey, ChoiceCounts)>,
+    pub tallies: Vec<VoterTally>,
+}
+
+/// A voter's votes on builds of two models, and of these sizes; `a` was on the left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VoterTally {
+    pub a: ModelKey,
+    pub b: ModelKey,
+    /// As in [`PairTally`].
+    pub sizes: Option<[BuildSize; 2]>,
+    pub counts: ChoiceCounts,
 }
 
 /// The result of a fit.
@@ -72,6 +95,9 @@ pub struct Fit {
     #[serde(deserialize_with = "Option::deserialize")]
     pub ties: Option<TieFrequency>,
     pub fragility: Option<Fragility>,
+    /// None if the votes do not tell what size is worth. Required for the same reason as `ties`.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub equal_size: Option<EqualSizeFit>,
 }
 
 /// A rating with its 95 % interval, and the ranks that are possible within it.
@@ -139,9 +165,8 @@ pub fn fit(
         .filter(|tally| tally.a != tally.b)
         .map(|tally| tally.counts.sum().unsigned_abs())
         .sum();
-    let Some(graph) = ComparisonGraph::largest_component(tallies, heavy_voters, prior > 0.0) else {
-        return Fit { votes, ..Fit::default() };
-    };
+    let graph = ComparisonGraph::largest_component(tallies, heavy_voters, prior > 0.0, SizeUse::Ignored);
+    let Some(graph) = graph else { return Fit { votes, ..Fit::default() } };
     let duels = graph.duels();
     let likelihood = Likelihood::new(graph.models.len(), &duels, prior);
     let peak = likelihood.maximum(DVector::zeros(graph.models.len()).as_view());
@@ -150,17 +175,24 @@ pub fn fit(
         inverse.as_ref().and_then(|inverse| Uncertainty::new(&graph, &likelihood, &peak, inverse));
 
     let ranking = ranking(&graph, &peak, ranked);
-    let rated = ranking.iter().map(|&model| {
-        let skill = skill(model, &ranking, &peak, uncertainty.as_ref());
-        (graph.models[model].clone(), skill)
-    });
     Fit {
         votes,
-        models: rated.collect(),
+        models: rated(&graph, &ranking, &peak, uncertainty.as_ref()),
         side: side(&graph, &likelihood, &peak),
         ties: ties(&likelihood, &peak, uncertainty.as_ref()),
         fragility: inverse.and_then(|inverse| fragility(&graph, &likelihood, &peak, &inverse, &ranking)),
+        equal_size: equal_size::fit(tallies, heavy_voters, prior, ranked),
     }
+}
+
+fn to_points(nats: f64) -> f64 {
+    POINTS_PER_NAT * nats
+}
+
+/// Whether a parameter is known at least as well as from `MIN_VOTES_FOR_SKILL` decided votes between equals, each of
+/// which carries a Fisher information of ¼.
+fn is_known_well(inverse: &DMatrix<f64>, parameter: usize) -> bool {
+    inverse[(parameter, parameter)] * MIN_VOTES_FOR_SKILL as f64 <= 4.0
 }
 
 /// The ranked models that have enough votes, best first.
@@ -173,10 +205,20 @@ fn ranking(graph: &ComparisonGraph, skills: &DVector<f64>, ranked: &BTreeSet<Mod
     ranking
 }
 
+/// The skills of the ranked models.
+fn rated(
+    graph: &ComparisonGraph,
+    ranking: &[usize],
+    skills: &DVector<f64>,
+    uncertainty: Option<&Uncertainty>,
+) -> BTreeMap<ModelKey, Skill> {
+    let rated = |&model: &usize| (graph.models[model].clone(), skill(model, ranking, skills, uncertainty));
+    ranking.iter().map(rated).collect()
+}
+
 fn skill(model: usize, ranking: &[usize], skills: &DVector<f64>, uncertainty: Option<&Uncertainty>) -> Skill {
-    let rating = MEAN_RATING + POINTS_PER_NAT * skills[model];
-    let margin =
-        uncertainty.and_then(|uncertainty| uncertainty.margin(model)).map(|margin| POINTS_PER_NAT * margin);
+    let rating = MEAN_RATING + to_points(skills[model]);
+    let margin = uncertainty.and_then(|uncertainty| uncertainty.margin(model)).map(to_points);
     let surely_above =
         |high, low| uncertainty.is_some_and(|uncertainty| uncertainty.surely_above(high, low, skills));
     let above = ranking.iter().filter(|&&other| surely_above(other, model)).count();
@@ -197,15 +239,12 @@ fn side(graph: &ComparisonGraph, likelihood: &Likelihood, peak: &DVector<f64>) -
     let side = likelihood.side_parameter()?;
     let peak = likelihood.maximum(peak.rows(0, likelihood.models));
     let inverse = likelihood.inverse_curvature(&peak)?;
-    // A decided vote between equals carries a Fisher information of ¼, so this demands that of `MIN_VOTES_FOR_SKILL`
-    // such votes.
-    if inverse[(side, side)] * MIN_VOTES_FOR_SKILL as f64 > 4.0 {
+    if !is_known_well(&inverse, side) {
         return None;
     }
-    let points = POINTS_PER_NAT * peak[side];
+    let points = to_points(peak[side]);
     let uncertainty = Uncertainty::new(graph, &likelihood, &peak, &inverse);
-    let margin =
-        uncertainty.and_then(|uncertainty| uncertainty.margin(side)).map(|margin| POINTS_PER_NAT * margin);
+    let margin = uncertainty.and_then(|uncertainty| uncertainty.margin(side)).map(to_points);
     Some(SideAdvantage {
         points,
         low: margin.map(|margin| points - margin),
@@ -229,6 +268,16 @@ fn ties(
     let (low, high) = interval.filter(|(_, high)| high.is_finite()).unzip();
     let nu = ln_nu.exp();
     nu.is_finite().then_some(TieFrequency { nu, low, high })
+}
+
+impl Fit {
+    /// Drops the other models. The ranks of the rest stay.
+    pub fn retain(&mut self, is_kept: impl Fn(&ModelKey) -> bool) {
+        self.models.retain(|model, _| is_kept(model));
+        if let Some(equal_size) = &mut self.equal_size {
+            equal_size.models.retain(|model, _| is_kept(model));
+        }
+    }
 }
 
 impl TieFrequency {

@@ -13,7 +13,7 @@ use tokio::time::sleep;
 use uuid::Uuid;
 
 use super::leaderboard::Published;
-use super::skill::PairTally;
+use super::skill::{BuildSize, PairTally};
 use super::{ChoiceCounts, ModelKey, PromptFilter, PromptId, Settings};
 
 /// The tallies of a ladder, or of some of its prompts.
@@ -90,7 +90,7 @@ pub(super) async fn read(
     let mut read = LadderTallies::default();
     let mut started = Instant::now();
     while let Some(row) = rows.try_next().await? {
-        let (Some((prompt, a)), Some((_, b))) = (builds.get(&row.build_a), builds.get(&row.build_b)) else {
+        let (Some(left), Some(right)) = (builds.get(&row.build_a), builds.get(&row.build_b)) else {
             continue;
         };
         let (hidden, hidden_voters) =
@@ -103,7 +103,13 @@ pub(super) async fn read(
         };
         read.voters += i64::from(row.first_votes) - hidden_voters;
         if counts.sum() > 0 {
-            read.tallies.push(PairTally { prompt: prompt.clone(), a: a.clone(), b: b.clone(), counts });
+            read.tallies.push(PairTally {
+                prompt: left.prompt.clone(),
+                a: left.model.clone(),
+                b: right.model.clone(),
+                sizes: left.size.zip(right.size).map(|(left, right)| [left, right]),
+                counts,
+            });
         }
         if read.tallies.len().is_multiple_of(ROWS_PER_PAUSE) {
             pace.pause_since(started).await;
@@ -203,14 +209,27 @@ async fn unpublished(
     Ok(counts.collect())
 }
 
-/// The prompt and the model of each build of a ladder.
+/// What votes on a build are votes on.
+struct JudgedBuild {
+    prompt: PromptId,
+    model: ModelKey,
+    size: Option<BuildSize>,
+}
+
+/// The size of a build, from its columns; none if its kinds of blocks have not been counted, or could not be.
+pub(super) fn build_size(blocks: i32, kinds: Option<i16>) -> Option<BuildSize> {
+    let kinds = kinds.map(i16::unsigned_abs).filter(|&kinds| kinds > 0)?;
+    Some(BuildSize { blocks: blocks.unsigned_abs(), kinds: kinds.into() })
+}
+
+/// The builds of a ladder.
 async fn builds(
     connection: &mut PgConnection,
     settings: &Settings,
-) -> sqlx::Result<HashMap<Uuid, (PromptId, ModelKey)>> {
+) -> sqlx::Result<HashMap<Uuid, JudgedBuild>> {
     let rows = sqlx::query!(
         r#"
-        SELECT id, prompt_id AS "prompt: PromptId", model_key AS "model: ModelKey"
+        SELECT id, prompt_id AS "prompt: PromptId", model_key AS "model: ModelKey", block_count, block_kinds
         FROM builds
         WHERE settings = $1
         "#,
@@ -218,7 +237,11 @@ async fn builds(
     )
     .fetch_all(connection)
     .await?;
-    Ok(rows.into_iter().map(|row| (row.id, (row.prompt, row.model))).collect())
+    let builds = rows.into_iter().map(|row| {
+        let size = build_size(row.block_count, row.block_kinds);
+        (row.id, JudgedBuild { prompt: row.prompt, model: row.model, size })
+    });
+    Ok(builds.collect())
 }
 
 /// Votes on two models, as if the first had always been on side A; on some prompts.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Arena;
 use super::leaderboard::LadderAgreement;
-use super::skill::{SideAdvantage, TieFrequency};
+use super::skill::{EqualSizeFit, SideAdvantage, TieFrequency};
 use super::status::{self, ExcludedVotes};
 
 /// The totals of one ladder.
@@ -25,6 +25,8 @@ pub struct LadderTotals {
     pub side: Option<SideAdvantageSummary>,
     /// How frequent ties are, if there are enough votes to tell.
     pub ties: Option<TieFrequency>,
+    /// What size is worth, if there are enough votes to tell.
+    pub equal_size: Option<EqualSizeFit>,
     /// Whether prompts are held out.
     pub has_held_out: bool,
     /// Of the ladders over held-out and over public prompts, if there are enough votes on both.
@@ -57,6 +59,7 @@ impl Arena {
             agreement: self.ladder_agreement().await?,
             side: stats.fit.side.as_ref().map(|effect| SideAdvantageSummary::of(effect, stats.fit.votes)),
             ties: stats.fit.ties.clone(),
+            equal_size: stats.fit.equal_size.clone(),
         })
     }
 

@@ -2,6 +2,7 @@
 
 mod card;
 mod token;
+mod r#try;
 
 use std::fmt;
 use std::process::ExitCode;
@@ -63,6 +64,10 @@ enum AgentsCommand {
         /// Where the agent is, or its card.
         url: String,
     },
+    /// Put an agent to a task, print each message, and say why the score is what it is.
+    ///
+    /// Needs no database and no server.
+    Try(r#try::TryArgs),
     /// Enable agents.
     Enable {
         /// Keys of agents.
@@ -149,11 +154,16 @@ pub(super) fn run(arguments: &AgentsArgs) -> anyhow::Result<ExitCode> {
     if let Some(AgentsCommand::Card { url }) = &arguments.command {
         return card::run(url, json);
     }
+    if let Some(AgentsCommand::Try(arguments)) = &arguments.command {
+        return r#try::run(arguments, json);
+    }
     arguments.connection.run(false, async |api| {
         let patch =
             async |keys: &[ModelKey], change| catalog::patch_each::<CliAgent>(api, keys, &change, json).await;
         match arguments.command.as_ref().unwrap_or(&AgentsCommand::List) {
-            AgentsCommand::List | AgentsCommand::Card { .. } => catalog::list::<CliAgent>(api, json).await?,
+            AgentsCommand::List | AgentsCommand::Card { .. } | AgentsCommand::Try(_) => {
+                catalog::list::<CliAgent>(api, json).await?
+            }
             AgentsCommand::Enable { keys } => patch(keys, json!({ "enabled": true })).await?,
             AgentsCommand::Disable { keys } => patch(keys, json!({ "enabled": false })).await?,
             AgentsCommand::Remove { keys } => catalog::delete_each::<CliAgent>(api, keys, json).await?,

@@ -9,9 +9,13 @@ use uuid::Uuid;
 use super::api::{AdminApi, ApiArgs};
 use super::output::{self, OutputArgs};
 use super::selection::{AddressQuery, SelectionArgs};
+use crate::web::JudgedView;
 
 #[derive(clap::Args)]
 pub(super) struct JobsArgs {
+    /// Only jobs of this kind: builds, or what judges are asked about.
+    #[arg(long, value_name = "KIND", value_parser = ["build", "judge"])]
+    kind: Option<String>,
     /// Only jobs in this state; can be repeated.
     #[arg(long = "state", value_name = "STATE", value_parser = ["queued", "running", "ready", "failed", "cancelled"])]
     states: Vec<String>,
@@ -45,6 +49,7 @@ struct CliJobs {
 #[serde(rename_all = "camelCase")]
 struct CliJob {
     id: Uuid,
+    kind: String,
     prompt_id: String,
     model_key: String,
     state: String,
@@ -55,6 +60,7 @@ struct CliJob {
     note: Option<String>,
     build_id: Option<Uuid>,
     block_count: Option<i32>,
+    judged: Option<JudgedView>,
     code: Option<String>,
     error: Option<String>,
     cost: Option<f64>,
@@ -66,8 +72,8 @@ pub(super) fn run(arguments: &JobsArgs) -> anyhow::Result<ExitCode> {
 }
 
 async fn list(api: &AdminApi, arguments: &JobsArgs) -> anyhow::Result<ExitCode> {
-    let JobsArgs { states, selection, provider, reason, before, limit, .. } = arguments;
-    let query = AddressQuery::of(selection).names("state", states);
+    let JobsArgs { kind, states, selection, provider, reason, before, limit, .. } = arguments;
+    let query = AddressQuery::of(selection).value("kind", kind.as_ref()).names("state", states);
     let query = query.value("provider", provider.as_ref()).value("reason", reason.as_ref());
     let query = query.value("before", before.as_ref()).value("limit", Some(limit));
     let found: CliJobs = api.get(&query.address("/api/admin/jobs")).await?;
@@ -89,13 +95,18 @@ async fn list(api: &AdminApi, arguments: &JobsArgs) -> anyhow::Result<ExitCode> 
 impl fmt::Display for CliJob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { id, prompt_id, model_key, state, .. } = self;
-        write!(f, "{id}  {state:9}  {prompt_id} by {model_key}")?;
+        write!(f, "{id}  {state:9}  ")?;
+        match &self.judged {
+            Some(judged) => write!(f, "{model_key} judges {prompt_id}, {}", judged.makers())?,
+            None => write!(f, "{prompt_id} by {model_key}")?,
+        }
         if let Some(code) = &self.code {
             write!(f, "  {code}")?;
         }
         let detail = self.error.clone().or_else(|| self.note.clone().filter(|note| !note.is_empty()));
         let blocks = self.block_count.map(|blocks| format!("{blocks} blocks"));
-        if let Some(detail) = detail.or(blocks) {
+        let verdict = self.judged.as_ref().and_then(JudgedView::verdict);
+        if let Some(detail) = detail.or(blocks).or(verdict) {
             write!(f, "  {detail}")?;
         }
         if self.attempts > 0 {

@@ -64,7 +64,7 @@ fn print(out: &mut impl Write, found: &JudgesOutput) -> io::Result<()> {
     }
     writeln!(
         out,
-        "{judgements} judgements and {votes} votes were read; {excluded_judgements} and {excluded_votes} do not count"
+        "read: judgements {judgements}, of which excluded {excluded_judgements}; votes {votes}, of which excluded {excluded_votes}"
     )
 }
 
@@ -162,7 +162,7 @@ mod tests {
             "\n    voters with each other           not enough data\n",
             "\n    difference, on the same pairs    +0 points (-8 to +5), 140 pairs\n",
             "\n  rank correlation with skill        0.81 (0.40 to 0.95)\n",
-            "\n\n9 judgements and 8 votes were read; 2 and 1 do not count\n",
+            "\n\nread: judgements 9, of which excluded 2; votes 8, of which excluded 1\n",
         ];
         for line in expected {
             assert!(out.contains(line), "{line:?} is not in\n{out}");

@@ -5,6 +5,7 @@
 
 mod agents;
 mod api;
+mod assess;
 mod backup;
 mod cancel;
 mod catalog;
@@ -12,10 +13,13 @@ mod check;
 mod doctor;
 mod export;
 mod export_all;
+mod following;
 mod import;
 mod import_all;
 mod input;
+mod job_progress;
 mod jobs;
+mod judge;
 mod judges;
 mod models;
 mod output;
@@ -86,10 +90,21 @@ enum CliCommand {
     /// stops following; what is queued stays queued. Exit codes: 0 if all these builds are ready, 1 if some failed or wait
     /// for an admin or no model can be asked, 2 on any other error, 130 if the command was stopped.
     Seed(seed::SeedArgs),
+    /// Have a model that sees pictures judge builds, or compare pairs of them.
+    ///
+    /// Queues what the judge has not judged by the current criteria, and follows it until the last answer has come. Ctrl-C
+    /// stops following; what is queued stays queued. No judgement changes a rating. Exit codes: 0 if everything was judged, 1
+    /// if something failed or waits for an admin, 2 on any other error, 130 if the command was stopped.
+    Judge(judge::JudgeArgs),
     /// List, enable, disable, rename and add models.
     Models(models::ModelsArgs),
     /// List, add, enable and disable agents, check their cards, and make tokens for their owners.
     Agents(agents::AgentsArgs),
+    /// Put an agent through tasks of the block world, and score it.
+    ///
+    /// Needs no database and no server, and stores nothing but the files that are named. With a scenario that names another
+    /// assessor, orders the assessment there. Exit codes: 0 if it is finished, 2 if it could not be.
+    Assess(assess::AssessArgs),
     /// List, enable, disable and add prompts.
     Prompts(prompts::PromptsArgs),
     /// Show what this installation has, does and waits for.
@@ -172,8 +187,10 @@ pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
         CliCommand::Serve(arguments) => serve::run(arguments, started),
         CliCommand::Check(arguments) => check::run(&arguments),
         CliCommand::Seed(arguments) => seed::run(&arguments),
+        CliCommand::Judge(arguments) => judge::run(&arguments),
         CliCommand::Models(arguments) => models::run(&arguments),
         CliCommand::Agents(arguments) => agents::run(&arguments),
+        CliCommand::Assess(arguments) => assess::run(&arguments),
         CliCommand::Prompts(arguments) => prompts::run(&arguments),
         CliCommand::Status(arguments) => status::run(&arguments),
         CliCommand::Judges(arguments) => judges::run(&arguments),

@@ -138,6 +138,9 @@ struct ModelDetails {
     /// The most tokens of an answer, thoughts included.
     #[arg(long, value_name = "TOKENS")]
     max_output_tokens: Option<u32>,
+    /// Whether the model sees pictures, so that it can judge builds.
+    #[arg(long, value_name = "true|false")]
+    vision: Option<bool>,
     /// Retire the builds that were asked for differently, and cancel the model's running jobs.
     #[arg(long)]
     retire_builds: bool,
@@ -154,6 +157,8 @@ struct CliModel {
     builds: i64,
     prices: Option<Map<String, Value>>,
     options: Map<String, Value>,
+    #[serde(default)]
+    vision: bool,
 }
 
 impl ModelDetails {
@@ -168,6 +173,7 @@ impl ModelDetails {
         options.extend(fields([("maxOutputTokens", self.max_output_tokens)]));
         options.extend(fields([("effort", self.effort.as_ref())]));
         let mut given = fields([("about", self.about.as_ref())]);
+        given.extend(fields([("vision", self.vision)]));
         if !self.via.is_empty() {
             let via = self.via.iter().map(|(provider, id)| (provider.clone(), json!(id)));
             given.insert("via".to_owned(), Value::Object(via.collect()));
@@ -255,9 +261,10 @@ impl CatalogEntry for CliModel {
 
 impl fmt::Display for CliModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { key, provider, display_name, enabled, asked_at, builds, .. } = self;
+        let Self { key, provider, display_name, enabled, asked_at, builds, vision, .. } = self;
         let enabled = if *enabled { "enabled" } else { "disabled" };
         let via = asked_at.as_ref().map_or("no key".to_owned(), |provider| format!("via {provider}"));
-        write!(f, "{key:40} {enabled:9} {builds:5} builds  {display_name} ({provider}, {via})")
+        let sees = if *vision { ", sees pictures" } else { "" };
+        write!(f, "{key:40} {enabled:9} {builds:5} builds  {display_name} ({provider}, {via}{sees})")
     }
 }

@@ -1,16 +1,18 @@
 //! `buildoff seed`: adds the prompts and models of the catalog, then generates the missing builds.
 
 mod follow;
-mod progress;
 
 use std::process::ExitCode;
 
 use super::api::{AdminApi, ApiArgs};
+use super::job_progress::JobWords;
 use super::output::{self, OutputArgs};
 use super::selection::{AddressQuery, SelectionArgs};
 use crate::web::{LeftOutView, SeedEstimate, SeedResponse};
 
 const PATH: &str = "/api/admin/seed";
+
+const BUILDS: JobWords = JobWords { one: "build", several: "builds", verb: "generate" };
 
 #[derive(clap::Args)]
 pub(super) struct SeedArgs {
@@ -120,7 +122,7 @@ fn print_left(left: &LeftOutView, arguments: &SeedArgs) -> anyhow::Result<()> {
 }
 
 fn builds(count: usize) -> String {
-    format!("{count} build{}", if count == 1 { "" } else { "s" })
+    BUILDS.count(count)
 }
 
 fn amount(text: &str) -> Result<f64, String> {

@@ -25,7 +25,7 @@ use super::client::{HttpTransport, ReceivedAnswer, ResponseBody, TransportSetup}
 use super::error::Retry;
 use super::{
     ChatPrompt, CompletionRequest, CompletionResponse, Delta, Endpoint, EndpointError, GenerateError,
-    GenerateErrorKind, ModelProvider, RequestLimits, Result, SentOptions,
+    GenerateErrorKind, ModelProvider, ProviderKind, RequestLimits, Result, SentOptions, prompt_pictures,
 };
 use crate::arena::catalog::AgentSource;
 use crate::outbound::{self, OutboundRefused};
@@ -115,6 +115,9 @@ impl A2aProvider {
         task: Option<&str>,
         on_delta: &mut (dyn for<'d> FnMut(Delta<'d>) + Send),
     ) -> Result<CompletionResponse> {
+        if let Some(problem) = prompt_pictures::problem(ProviderKind::A2a, request) {
+            return Err(GenerateError::new(GenerateErrorKind::BadRequest, problem));
+        }
         let deadline = Instant::now() + self.limits.total;
         let mut received = ReceivedAnswer::new(on_delta, self.limits.max_bytes, self.log_raw);
         let mut known = Known { context: request.context.clone(), source: None };
@@ -356,7 +359,7 @@ impl Drop for CancelOnDrop {
 
 /// What the request asks for, in words and as data.
 fn message(request: &CompletionRequest) -> Message {
-    let ChatPrompt { system, user } = &request.prompt;
+    let ChatPrompt { system, user, .. } = &request.prompt;
     let text = if system.is_empty() { user.clone() } else { format!("{system}\n\n{user}") };
     let data = request.data.as_deref().and_then(|data| Json::of(data).ok()).map(Part::data);
     let parts = [Some(Part::text(text)), data].into_iter().flatten().collect();

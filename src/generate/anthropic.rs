@@ -14,7 +14,8 @@ use super::client::{
     set_field, unexpected_document,
 };
 use super::{
-    CompletionRequest, EffortSet, GenerateError, GenerateErrorKind, Result, ThinkingEffort, Usage, schema,
+    ChatPrompt, CompletionRequest, EffortSet, GenerateError, GenerateErrorKind, Result, ThinkingEffort,
+    Usage, schema,
 };
 
 /// The API requires a limit, and thinking counts towards it. A model with a lower maximum says so, and the request is
@@ -62,7 +63,11 @@ impl Protocol for AnthropicProtocol {
         let mut body = json!({ "model": request.model, "stream": true });
         set_field(&mut body, "max_tokens", options.max_tokens);
         set_field(&mut body, "system", system);
-        set_field(&mut body, "messages", Some(json!([{ "role": "user", "content": user }])));
+        set_field(
+            &mut body,
+            "messages",
+            Some(json!([{ "role": "user", "content": content(&request.prompt, &user) }])),
+        );
         set_field(&mut body, "thinking", options.effort.map(|effort| thinking(effort, options.summary)));
         set_field(&mut body, "output_config", Some(output).filter(|output| *output != json!({})));
         set_field(&mut body, "temperature", options.temperature);
@@ -76,6 +81,20 @@ impl Protocol for AnthropicProtocol {
     fn batches(&self) -> Option<&'static dyn BatchProtocol> {
         Some(&AnthropicBatches)
     }
+}
+
+/// What the user says, in parts if there are pictures.
+fn content(prompt: &ChatPrompt, user: &str) -> Value {
+    if prompt.pictures.is_empty() {
+        return json!(user);
+    }
+    let text = |text: &str| json!({ "type": "text", "text": text });
+    let shown = prompt.pictures.iter().flat_map(|picture| {
+        let source =
+            json!({ "type": "base64", "media_type": picture.format.media_type(), "data": picture.base64() });
+        [text(&picture.label), json!({ "type": "image", "source": source })]
+    });
+    shown.chain([text(user)]).collect()
 }
 
 /// Summaries are the only thing that streams in while a model thinks.

@@ -37,6 +37,8 @@ pub trait Task: Send + Sync + 'static {
         None
     }
 
+    /// The prompt of the first attempt. What the model is to see in a later one, the later prompt must show again: each
+    /// request stands alone.
     fn first_prompt(&self) -> ChatPrompt;
 
     /// The prompt after an answer that was cut off or too long.
@@ -56,7 +58,7 @@ pub trait Task: Send + Sync + 'static {
 pub struct RejectedAnswer {
     pub code: &'static str,
     pub message: String,
-    /// Asks the model to correct it.
+    /// Asks the model to correct it, with the pictures that it needs for that.
     pub repair: ChatPrompt,
 }
 
@@ -65,6 +67,8 @@ pub struct AttemptLoop<T> {
     pub provider: Arc<dyn ModelProvider>,
     /// The provider's id of the model.
     pub model: String,
+    /// Whether the model sees pictures. Prompts that have some are not sent to one that does not.
+    pub vision: bool,
     pub options: ModelOptions,
     /// Including those of `past`.
     pub max_attempts: u32,
@@ -213,6 +217,7 @@ impl<T: Task> AttemptLoop<T> {
     fn request(&self, prompt: &ChatPrompt) -> CompletionRequest {
         CompletionRequest {
             model: self.model.clone(),
+            vision: self.vision,
             prompt: prompt.clone(),
             schema: self.task.schema(),
             options: self.options,

@@ -29,18 +29,19 @@ pub(super) use self::protocol::{
 pub(super) use self::received::ReceivedAnswer;
 pub(super) use self::sse::SseEvent;
 use self::sse::SseStream;
-use self::text::{clip, head_and_tail};
+use self::text::{clip, head_and_tail, without_base64};
 pub(super) use self::transport::{HttpTransport, JsonLines, ResponseBody, TransportSetup, remote_id};
 use super::error::Retry;
 use super::{
     BatchApi, CompletionRequest, CompletionResponse, Delta, Endpoint, EndpointError, GenerateError,
-    GenerateErrorKind, ModelProvider, Note, RequestLimits, Result, Secret,
+    GenerateErrorKind, ModelProvider, Note, ProviderKind, RequestLimits, Result, Secret, prompt_pictures,
 };
 
 /// The longest wait that is computed with. Whether it is too long is decided by `RequestLimits::max_wait`.
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(super) struct ProviderClient {
+    kind: ProviderKind,
     protocol: Box<dyn Protocol>,
     transport: HttpTransport,
     limits: RequestLimits,
@@ -56,6 +57,7 @@ impl ModelProvider for ProviderClient {
         request: &CompletionRequest,
         on_delta: &mut (dyn for<'d> FnMut(Delta<'d>) + Send),
     ) -> Result<CompletionResponse> {
+        self.check_pictures(request)?;
         let deadline = Instant::now() + self.limits.total;
         let mut received = ReceivedAnswer::new(on_delta, self.limits.max_bytes, self.log_raw);
         let (mut options, mut notes) = self.options(request)?;
@@ -123,7 +125,7 @@ impl ProviderClient {
     ) -> Result<Self, EndpointError> {
         let transport = HttpTransport::new(endpoint, &TransportSetup::of(protocol.as_ref()), limits)?;
         let (key, learned) = (endpoint.key.clone(), LearnedOptions::default());
-        Ok(Self { protocol, transport, limits, key, log_raw, learned })
+        Ok(Self { kind: endpoint.provider, protocol, transport, limits, key, log_raw, learned })
     }
 
     fn respond(
@@ -143,6 +145,14 @@ impl ProviderClient {
                 Err(GenerateError { message, began, partial: Box::new(response), ..error })
             }
         }
+    }
+
+    /// Refuses pictures that the provider would refuse, before anything is sent.
+    fn check_pictures(&self, request: &CompletionRequest) -> Result<()> {
+        prompt_pictures::problem(self.kind, request).map_or(Ok(()), |problem| {
+            let message = format!("{}: {problem}", self.protocol.name());
+            Err(GenerateError::new(GenerateErrorKind::BadRequest, message))
+        })
     }
 
     /// The options of a request, and how they differ from what it asks for.
@@ -286,7 +296,7 @@ impl ProviderClient {
         }
     }
 
-    /// Removes the key from what people and logs get to see.
+    /// Removes the key, and pictures that a provider sends back, from what people and logs get to see.
     fn scrub_error(&self, mut error: GenerateError, received: &ReceivedAnswer<'_>) -> GenerateError {
         error.message = clip(&self.scrub(&error.message), 800);
         error.param = error.param.map(|param| self.scrub(&param));
@@ -304,7 +314,8 @@ impl ProviderClient {
     }
 
     fn scrub(&self, text: &str) -> String {
-        self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text))
+        let text = without_base64(text);
+        self.key.as_ref().map_or_else(|| text.clone().into_owned(), |key| key.scrub(&text))
     }
 
     fn timeout_error(&self) -> GenerateError {

@@ -11,7 +11,7 @@ use super::client::{
     Protocol, ReceivedAnswer, RequestOptions, SseEvent, StreamFlow, StreamParser, join_url, parse_error,
     provider_error, push_refusal, set_field, unexpected_document,
 };
-use super::{CompletionRequest, GenerateError, GenerateErrorKind, Result, Usage, schema};
+use super::{ChatPrompt, CompletionRequest, GenerateError, GenerateErrorKind, Result, Usage, schema};
 
 /// A larger charge for one answer, in dollars, is a mistake.
 const MAX_CHARGE: f64 = 1e5;
@@ -42,7 +42,7 @@ impl Protocol for CompatibleProtocol {
     fn body(&self, request: &CompletionRequest, options: &RequestOptions) -> serde_json::Result<Vec<u8>> {
         let (system, user) = options.texts(&request.prompt);
         let system = system.map(|text| json!({ "role": "system", "content": text }));
-        let user = json!({ "role": "user", "content": user });
+        let user = json!({ "role": "user", "content": content(&request.prompt, &user) });
         let messages: Vec<Value> = system.into_iter().chain([user]).collect();
         let limit = if options.use_max_completion_tokens { "max_completion_tokens" } else { "max_tokens" };
 
@@ -60,6 +60,19 @@ impl Protocol for CompatibleProtocol {
     fn parser(&self) -> Box<dyn StreamParser> {
         Box::new(CompatibleStreamParser::default())
     }
+}
+
+/// What the user says, in parts if there are pictures.
+fn content(prompt: &ChatPrompt, user: &str) -> Value {
+    if prompt.pictures.is_empty() {
+        return json!(user);
+    }
+    let text = |text: &str| json!({ "type": "text", "text": text });
+    let shown = prompt.pictures.iter().flat_map(|picture| {
+        let url = json!({ "url": picture.data_url() });
+        [text(&picture.label), json!({ "type": "image_url", "image_url": url })]
+    });
+    shown.chain([text(user)]).collect()
 }
 
 /// Whether a model writes its thoughts into the answer unless it is told to keep them apart. MiniMax's own endpoint does;

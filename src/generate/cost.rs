@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Usage;
+use super::{ProviderKind, Usage};
 use crate::arena::budgets::{TYPICAL_INPUT_TOKENS, TYPICAL_OUTPUT_TOKENS};
 use crate::arena::catalog::Prices;
 use crate::arena::jobs::attempts::{Attempt, AttemptCost, Billing};
@@ -52,12 +52,32 @@ pub fn attempt_cost(prices: Option<Prices>, attempt: &Attempt) -> Option<Attempt
 
 /// The least that an answer has used of which the end was lost: what was reported, or what the characters of the
 /// request and of what has streamed in come to, whichever is more. All of the input may have been cached, unless that was
-/// reported.
+/// reported. Pictures are not counted, since what they take depends on the model.
 pub fn least_usage(reported: &Usage, request_chars: usize, streamed_chars: usize) -> Usage {
     let tokens = |chars: usize| Some((chars / MAX_CHARS_PER_TOKEN) as u64);
     let input = reported.input.max(tokens(request_chars));
     let output = reported.output.max(tokens(streamed_chars));
     Usage { input, cached: reported.cached.or(input), output, ..*reported }
+}
+
+/// About how many tokens a picture of so many pixels is at a provider, for estimates before anything is sent; what is paid
+/// for is in the usage that providers report. Where models of a provider differ, this is what the dearest of them take.
+pub fn picture_tokens(provider: ProviderKind, width: u32, height: u32) -> u64 {
+    let cover = |side: u32| u64::from(width.div_ceil(side)) * u64::from(height.div_ceil(side));
+    match provider {
+        // OpenAI's guide: at most 1,536 patches with 32 pixels on each side, and larger pictures are scaled down to that
+        // many. A patch is from 1 to 1.62 tokens, except for models that are called nano.
+        ProviderKind::OpenAi => (cover(32).min(1_536) * 162).div_ceil(100),
+        // Anthropic's guide: a token for each patch with 28 pixels on each side. Larger pictures are scaled down.
+        ProviderKind::Anthropic => cover(28).min(4_784),
+        // Google's page on the resolution of media: 1,120 tokens for any picture at the default resolution of Gemini 3.
+        ProviderKind::Google => 1_120,
+        // xAI's guide: 256 tokens for each of at most six tiles with 448 pixels on each side, and 256 for the whole.
+        // Moonshot's says 1,024 for any picture.
+        ProviderKind::Compatible => ((cover(448).min(6) + 1) * 256).max(1_024),
+        // Agents are not shown pictures.
+        ProviderKind::A2a => 0,
+    }
 }
 
 impl fmt::Display for MicroDollars {
@@ -120,6 +140,29 @@ mod tests {
         assert_eq!((least.input, least.cached, least.output), (Some(100), Some(100), Some(200)));
         let least = least_usage(&Usage::default(), 50, 0);
         assert_eq!((least.input, least.output), (Some(10), Some(0)));
+    }
+
+    #[test]
+    fn pictures_take_the_tokens_that_providers_state() {
+        use ProviderKind::{A2a, Anthropic, Compatible, Google, OpenAi};
+        for (provider, of_512, of_1024_by_768, of_10_000) in [
+            (OpenAi, 415, 1_245, 2_489),
+            (Anthropic, 361, 1_036, 4_784),
+            (Google, 1_120, 1_120, 1_120),
+            (Compatible, 1_280, 1_792, 1_792),
+            (A2a, 0, 0, 0),
+        ] {
+            let tokens = |width, height| picture_tokens(provider, width, height);
+            assert_eq!(
+                [tokens(512, 512), tokens(1_024, 768), tokens(10_000, 10_000)],
+                [of_512, of_1024_by_768, of_10_000],
+                "{provider:?}"
+            );
+            assert!(
+                tokens(1, 1) <= tokens(512, 512) && tokens(u32::MAX, u32::MAX) == of_10_000,
+                "{provider:?}"
+            );
+        }
     }
 
     #[test]

@@ -56,7 +56,12 @@ impl Protocol for GoogleProtocol {
             set_field(&mut generation_config, "responseJsonSchema", Some(schema::plain(schema)));
         }
 
-        let mut body = json!({ "contents": [{ "role": "user", "parts": [{ "text": user }] }] });
+        let shown = request.prompt.pictures.iter().flat_map(|picture| {
+            let data = json!({ "mimeType": picture.format.media_type(), "data": picture.base64() });
+            [json!({ "text": picture.label }), json!({ "inlineData": data })]
+        });
+        let parts: Vec<Value> = shown.chain([json!({ "text": user })]).collect();
+        let mut body = json!({ "contents": [{ "role": "user", "parts": parts }] });
         let system = system.map(|text| json!({ "parts": [{ "text": text }] }));
         set_field(&mut body, "systemInstruction", system);
         set_field(

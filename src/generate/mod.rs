@@ -23,6 +23,7 @@ mod error;
 mod google;
 mod openai;
 mod progress;
+mod prompt_pictures;
 pub mod prompting;
 mod providers;
 mod schema;
@@ -44,6 +45,7 @@ use self::client::{Protocol, ProviderClient};
 use self::error::Result;
 pub use self::error::{GenerateError, GenerateErrorKind};
 pub use self::progress::Progress;
+pub use self::prompt_pictures::{PictureFormat, PictureLimits, PromptPicture};
 pub use self::providers::{ProviderRegister, Providers};
 pub use self::secret::Secret;
 pub use crate::arena::catalog::{EffortSet, ModelOptions, ProviderKind, ThinkingEffort};
@@ -143,6 +145,8 @@ pub enum EndpointError {
 pub struct CompletionRequest {
     /// The provider's own id.
     pub model: String,
+    /// Whether the model sees pictures. A prompt with pictures is not sent to one that does not.
+    pub vision: bool,
     pub prompt: ChatPrompt,
     /// The form of the answer, where the provider can hold a model to it.
     pub schema: Option<Arc<Value>>,
@@ -154,11 +158,24 @@ pub struct CompletionRequest {
     pub context: Option<String>,
 }
 
-/// The texts of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a request says and shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChatPrompt {
     pub system: String,
     pub user: String,
+    /// Shown in this order, each after its label, before the text of the user: providers advise to ask about pictures
+    /// that were seen already.
+    pub pictures: Arc<[PromptPicture]>,
+}
+
+impl ChatPrompt {
+    pub fn new(system: impl Into<String>, user: impl Into<String>) -> Self {
+        Self { system: system.into(), user: user.into(), pictures: Arc::default() }
+    }
+
+    pub fn with_pictures(self, pictures: impl Into<Arc<[PromptPicture]>>) -> Self {
+        Self { pictures: pictures.into(), ..self }
+    }
 }
 
 #[derive(Clone, Debug, Default)]

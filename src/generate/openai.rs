@@ -7,8 +7,9 @@ mod batches;
 mod events;
 
 use async_openai::types::responses::{
-    CreateResponse, EasyInputContent, EasyInputMessage, InputItem, InputParam, Reasoning, ReasoningEffort,
-    ReasoningSummary, ResponseFormatJsonSchema, ResponseTextParam, Role, TextResponseFormatConfiguration,
+    CreateResponse, EasyInputContent, EasyInputMessage, ImageDetail, InputContent, InputImageContent,
+    InputItem, InputParam, Reasoning, ReasoningEffort, ReasoningSummary, ResponseFormatJsonSchema,
+    ResponseTextParam, Role, TextResponseFormatConfiguration,
 };
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderName};
@@ -25,7 +26,9 @@ use super::client::{
     Protocol, ReceivedAnswer, RequestOptions, SseEvent, StreamFlow, StreamParser, join_url, provider_error,
     push_refusal, unexpected_document,
 };
-use super::{CompletionRequest, GenerateError, GenerateErrorKind, Result, ThinkingEffort, schema};
+use super::{
+    ChatPrompt, CompletionRequest, GenerateError, GenerateErrorKind, Result, ThinkingEffort, schema,
+};
 
 pub(super) struct OpenAiProtocol;
 
@@ -61,7 +64,7 @@ impl Protocol for OpenAiProtocol {
         let (system, user) = options.texts(&request.prompt);
         let message = EasyInputMessage {
             role: Role::User,
-            content: EasyInputContent::Text(user.into_owned()),
+            content: content(&request.prompt, user.into_owned()),
             ..EasyInputMessage::default()
         };
         let body = CreateResponse {
@@ -88,6 +91,22 @@ impl Protocol for OpenAiProtocol {
     fn batches(&self) -> Option<&'static dyn BatchProtocol> {
         Some(&OpenAiBatches)
     }
+}
+
+/// What the user says, in parts if there are pictures.
+fn content(prompt: &ChatPrompt, user: String) -> EasyInputContent {
+    if prompt.pictures.is_empty() {
+        return EasyInputContent::Text(user);
+    }
+    let shown = prompt.pictures.iter().flat_map(|picture| {
+        let image = InputImageContent {
+            detail: ImageDetail::High,
+            image_url: Some(picture.data_url()),
+            ..InputImageContent::default()
+        };
+        [InputContent::from(picture.label.as_str()), image.into()]
+    });
+    EasyInputContent::ContentList(shown.chain([user.into()]).collect())
 }
 
 /// Summaries are the only thing that streams in while a model thinks.

@@ -24,7 +24,7 @@ pub struct RejectedBuild {
 pub fn first_prompt(prompt: &str, settings: &Settings) -> ChatPrompt {
     let user =
         UserTemplate { edge: settings.grid.get(), palette: settings.palette, prompt: single_line(prompt) };
-    ChatPrompt { system: system(settings), user: render(&user) }
+    ChatPrompt::new(system(settings), render(&user))
 }
 
 /// For the request after an answer that was cut off or too long.
@@ -35,7 +35,7 @@ pub fn shorter_prompt(prompt: &str, settings: &Settings) -> ChatPrompt {
         prompt: single_line(prompt),
         entries_few: SizeGuide::of(settings.grid).entries.0,
     };
-    ChatPrompt { system: system(settings), user: render(&user) }
+    ChatPrompt::new(system(settings), render(&user))
 }
 
 /// For the request after an answer that was not a build.
@@ -58,12 +58,12 @@ pub fn repair_prompt(
         earlier,
         left_out,
     };
-    ChatPrompt { system: system(settings), user: render(&user) }
+    ChatPrompt::new(system(settings), render(&user))
 }
 
 /// System prompt and user prompt in one text, to paste into a chat window.
 pub fn chat_text(prompt: &str, settings: &Settings) -> String {
-    let ChatPrompt { system, user } = first_prompt(prompt, settings);
+    let ChatPrompt { system, user, .. } = first_prompt(prompt, settings);
     render(&ChatTemplate { system, user })
 }
 

@@ -277,7 +277,8 @@ impl JudgeLogReader {
 }
 
 fn fitted_skills(votes: LadderVotes) -> BTreeMap<ModelKey, f64> {
-    let tallies = votes.into_iter().map(|((prompt, a, b), counts)| PairTally { prompt, a, b, counts });
+    let tallies =
+        votes.into_iter().map(|((prompt, a, b), counts)| PairTally { prompt, a, b, sizes: None, counts });
     skills_of_all(&tallies.collect::<Vec<_>>())
 }
 

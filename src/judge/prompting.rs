@@ -45,7 +45,7 @@ pub fn score_prompt(prompt: &str, build: JudgedBuild, criteria: &CriteriaText) -
         names,
     };
     let system = ScoreSystemTemplate { criteria: applicable, form: example_answer(criteria) };
-    ChatPrompt { system: render(&system), user: render(&user) }
+    ChatPrompt::new(render(&system), render(&user))
 }
 
 /// Asks which of two builds of one prompt is better. The pictures of build A are sent first.
@@ -59,7 +59,7 @@ pub fn pair_prompt(prompt: &str, a: JudgedBuild, b: JudgedBuild) -> ChatPrompt {
         blocks_a: count_blocks(a),
         blocks_b: count_blocks(b),
     };
-    ChatPrompt { system: render(&PairSystemTemplate), user: render(&user) }
+    ChatPrompt::new(render(&PairSystemTemplate), render(&user))
 }
 
 /// Asks the same question again after an answer that could not be read, with the same pictures.
@@ -72,7 +72,7 @@ pub fn repair_prompt(question: &ChatPrompt, answer: &str, problem: &UnreadableJu
         earlier: &answer[start..],
         is_cut: start > 0,
     };
-    ChatPrompt { system: question.system.clone(), user: render(&user) }
+    ChatPrompt { user: render(&user), ..question.clone() }
 }
 
 /// Asks the same question again after an answer that was cut off, with the same pictures.
@@ -82,7 +82,7 @@ pub fn shorter_prompt(question: &ChatPrompt) -> ChatPrompt {
          short sentences.",
         question.user
     );
-    ChatPrompt { system: question.system.clone(), user }
+    ChatPrompt { user, ..question.clone() }
 }
 
 #[derive(Template)]
@@ -186,7 +186,7 @@ mod tests {
     fn a_model_that_scores_is_told_everything_and_in_order() {
         let (pictures, kinds) = (labels(), kinds(10));
         let build = JudgedBuild { pictures: &pictures, block_count: 955, kinds: &kinds };
-        let ChatPrompt { system, user } =
+        let ChatPrompt { system, user, .. } =
             score_prompt("a <b>tall</b>\n\n# windmill", build, CriteriaText::build());
         assert_eq!(
             user,
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_model_is_told_what_was_wrong_and_shown_the_end_of_its_answer() {
-        let question = ChatPrompt { system: "System".to_owned(), user: "Question".to_owned() };
+        let question = ChatPrompt::new("System", "Question");
         let problem = PairAnswer::read("").unwrap_err();
         let repair = repair_prompt(&question, "", &problem);
         assert_eq!(repair.system, "System");

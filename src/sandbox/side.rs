@@ -80,6 +80,8 @@ impl SideRunner {
             task: Arc::new(BuildTask { prompt, settings, max_bytes, site: Some(site) }),
             provider: target.provider,
             model: target.model,
+            // Builds are asked for in words.
+            vision: false,
             options: target.options,
             max_attempts: attempts,
             past: PastAttempts::default(),

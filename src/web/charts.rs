@@ -3,10 +3,12 @@
 mod heatmap;
 mod history;
 mod interval;
+mod tradeoff;
 
 pub(super) use heatmap::Heatmap;
 pub(super) use history::HistoryChart;
 pub(super) use interval::{IntervalBar, RatingAxis};
+pub(super) use tradeoff::{Expense, TradeoffChart};
 
 /// A name, cut to a number of characters.
 fn truncated(name: &str, most: usize) -> String {

@@ -115,7 +115,7 @@ fn format_dollars(amount: f64) -> String {
     if amount > 0.0 && amount < 0.1 { format!("${amount:.4}") } else { format!("${amount:.2}") }
 }
 
-fn format_ms(ms: i64) -> String {
+pub fn format_ms(ms: i64) -> String {
     let seconds = ms / 1000;
     match seconds {
         ..10 => format!("{:.1}\u{a0}s", ms as f64 / 1000.0),
@@ -132,6 +132,21 @@ fn format_signed(change: f64) -> String {
         "0" => digits.to_owned(),
         _ if change < 0.0 => format!("−{digits}"),
         _ => format!("+{digits}"),
+    }
+}
+
+/// Names in a sentence: A, B and C. Of many, the first ones, and how many more there are.
+pub fn format_names<T: AsRef<str>>(names: &[T]) -> String {
+    const MOST: usize = 12;
+    let (shown, more) = match names.len() {
+        0..=MOST => (names, None),
+        all => (&names[..MOST - 1], Some(format!("{} more", all - MOST + 1))),
+    };
+    let mut words: Vec<&str> = shown.iter().map(AsRef::as_ref).chain(more.as_deref()).collect();
+    match words.pop() {
+        Some(last) if words.is_empty() => last.to_owned(),
+        Some(last) => format!("{} and {last}", words.join(", ")),
+        None => String::new(),
     }
 }
 
@@ -168,6 +183,15 @@ mod tests {
         {
             assert_eq!(super::group_digits(&number.to_string()), text);
         }
+    }
+
+    #[test]
+    fn of_many_names_the_first_are_listed() {
+        assert_eq!(super::format_names::<&str>(&[]), "");
+        assert_eq!(super::format_names(&["Elm"]), "Elm");
+        assert_eq!(super::format_names(&["Elm", "Fir", "Oak"]), "Elm, Fir and Oak");
+        assert!(super::format_names(&["Elm"; 12]).ends_with("Elm and Elm"));
+        assert!(super::format_names(&["Elm"; 13]).ends_with("Elm and 2 more"));
     }
 
     #[test]

@@ -34,8 +34,8 @@ mod views;
 mod voter;
 
 pub use api::admin::{
-    JobsProgressResponse, LeftOutView, PausesView, ProviderProgressView, SeedEstimate, SeedJobView,
-    SeedResponse,
+    JobsProgressResponse, JudgeEstimateView, JudgeResponse, JudgedView, LeftOutView, PausesView,
+    ProviderProgressView, SeedEstimate, SeedJobView, SeedResponse,
 };
 pub use error::{Error, ErrorCode};
 pub use page::{Page, ShareCard};

@@ -68,8 +68,9 @@ const SECTIONS: [(&str, &[MenuEntry]); 4] = [
 ];
 
 /// The menu of the admin's console.
-const CONSOLE: [MenuEntry; 6] = [
+const CONSOLE: [MenuEntry; 7] = [
     ("/admin", "Coverage"),
+    ("/admin/jobs", "Jobs"),
     ("/admin/models", "Models"),
     ("/admin/agents", "Agents"),
     ("/admin/prompts", "Prompts"),

@@ -38,7 +38,7 @@ pub(super) struct PictureQuery {
     angle: Option<u8>,
     #[serde(default)]
     #[param(inline)]
-    format: PictureFormat,
+    format: PictureQueryFormat,
     /// The background behind the build.
     #[serde(default)]
     #[param(inline)]
@@ -48,7 +48,7 @@ pub(super) struct PictureQuery {
 #[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = Format, default = "webp")]
-enum PictureFormat {
+enum PictureQueryFormat {
     Png,
     #[default]
     Webp,
@@ -154,7 +154,7 @@ impl fmt::Display for PictureQuery {
     }
 }
 
-impl PictureFormat {
+impl PictureQueryFormat {
     fn kind(self) -> &'static str {
         match self {
             Self::Png => "image/png",
@@ -182,7 +182,7 @@ mod tests {
         PictureQuery {
             size: Some(size),
             angle: None,
-            format: PictureFormat::Webp,
+            format: PictureQueryFormat::Webp,
             background: PictureBackground::Sky,
         }
     }

@@ -97,6 +97,8 @@ pub(in crate::web) struct AdminModelView {
     pub prices: Option<Prices>,
     #[schema(value_type = shapes::OptionsSchema)]
     pub options: ModelOptions,
+    /// Whether it sees pictures, so that it can judge builds.
+    pub vision: bool,
     pub builds: i64,
 }
 
@@ -116,6 +118,7 @@ impl AdminModelView {
             via: model.via,
             prices: model.prices,
             options: model.options,
+            vision: model.vision,
             builds,
         }
     }

@@ -1,24 +1,28 @@
-//! One job, from its claim to its end.
+//! One job, from its claim to its end. What only one kind of job needs is in its [`WorkerJob`].
 
+mod builds;
+mod judgements;
 mod recorder;
+
+pub(super) use self::judgements::JudgeTask;
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use sqlx::PgPool;
 use tokio::sync::{Notify, watch};
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
+use voxel::codec::Digest;
 
 use self::recorder::{StreamBuffer, UsedSoFar};
 use super::{LEASE, Worker};
-use crate::arena::builds::BuildSlot;
 use crate::arena::catalog::Model;
 use crate::arena::jobs::attempts::{self, RequestSetup};
 use crate::arena::jobs::pauses::ProviderTrouble;
-use crate::arena::jobs::{self, ClaimedBuild, JobFailure, JobState, LeaseError};
-use crate::generate::attempts::AttemptLoop;
-use crate::generate::build::BuildTask;
+use crate::arena::jobs::{self, Claim, JobFailure, JobState, LeaseError};
+use crate::generate::attempts::{AttemptLoop, Generated, Task};
 use crate::generate::{GenerateError, ModelProvider, cost};
 use crate::work::WorkClient;
 
@@ -35,9 +39,40 @@ const FINISH_GRACE: Duration = Duration::from_millis(500);
 /// How long storing what came may take after the server is told to stop.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
-struct JobRun<'a> {
+/// A claimed job of some kind: what the model is asked for, and how what comes of it is stored.
+pub(super) trait WorkerJob: Sync {
+    type Task: Task<Output: Sync>;
+
+    fn claim(&self) -> &Claim;
+
+    /// What it is about, for people.
+    fn about(&self) -> String;
+
+    /// The digest of what the model is told beside the prompt.
+    fn template(&self) -> Digest;
+
+    fn task(&self, worker: &Worker) -> impl Future<Output = Result<Self::Task, TaskError>> + Send;
+
+    /// Stores what the model was asked for and ends the job, both or neither.
+    fn finish(
+        &self,
+        pool: &PgPool,
+        generated: &Generated<<Self::Task as Task>::Output>,
+    ) -> impl Future<Output = Result<(), LeaseError>> + Send;
+}
+
+/// Why nobody is asked.
+pub(super) enum TaskError {
+    Database(sqlx::Error),
+    /// This server has no room for it now, and says why.
+    Busy(String),
+    Failed(JobFailure<'static>),
+}
+
+struct JobRun<'a, J> {
     worker: &'a Worker,
-    claim: &'a ClaimedBuild,
+    job: &'a J,
+    claim: &'a Claim,
     model: &'a Model,
     setup: &'a RequestSetup,
     buffer: Mutex<StreamBuffer>,
@@ -57,22 +92,23 @@ enum RequestPhase {
     Waiting,
 }
 
-pub(super) async fn run_job(worker: &Worker, claim: &ClaimedBuild, model: &Model, setup: &RequestSetup) {
-    tracing::info!(provider = claim.provider, "generating");
+pub(super) async fn run_job<J: WorkerJob>(worker: &Worker, job: &J, model: &Model, setup: &RequestSetup) {
+    let claim = job.claim();
+    tracing::info!(provider = claim.provider, "asking");
     let phase = watch::Sender::new(RequestPhase::Between);
     let buffer = Mutex::default();
-    let run = JobRun { worker, claim, model, setup, buffer, phase, remote_known: Notify::new() };
+    let run = JobRun { worker, job, claim, model, setup, buffer, phase, remote_known: Notify::new() };
     let result = {
-        let mut generating = pin!(run.generate_and_store());
+        let mut asking = pin!(run.ask_and_store());
         tokio::select! {
-            result = &mut generating => Some(result),
+            result = &mut asking => Some(result),
             // The lease also ends when the job does, which this very future may just have brought about.
-            lost = run.keep_lease() => Some(timeout(FINISH_GRACE, generating).await.unwrap_or(Err(lost))),
+            lost = run.keep_lease() => Some(timeout(FINISH_GRACE, asking).await.unwrap_or(Err(lost))),
             phase = run.stopped() => match phase {
                 // The request would be repeated only to be cut off.
                 RequestPhase::Waiting => None,
                 // An answer that is complete is stored; one that is not is left to the next worker.
-                RequestPhase::Between | RequestPhase::Sent => timeout(SHUTDOWN_GRACE, generating).await.ok(),
+                RequestPhase::Between | RequestPhase::Sent => timeout(SHUTDOWN_GRACE, asking).await.ok(),
             },
         }
     };
@@ -88,28 +124,36 @@ pub(super) async fn run_job(worker: &Worker, claim: &ClaimedBuild, model: &Model
 }
 
 /// None if the provider of the claim does not offer the model.
-pub(super) fn request_setup(claim: &ClaimedBuild, model: &Model) -> Option<RequestSetup> {
+pub(super) fn request_setup(job: &impl WorkerJob, model: &Model) -> Option<RequestSetup> {
+    let claim = job.claim();
     let (provider, name) = model.routes().find(|(provider, _)| *provider == claim.provider)?;
     Some(RequestSetup {
         provider: provider.to_owned(),
         model_id: name.to_owned(),
         options: model.options,
-        template: BuildTask::template_digest(&claim.slot.settings),
+        template: job.template(),
     })
 }
 
-impl JobRun<'_> {
-    async fn generate_and_store(&self) -> Result<(), LeaseError> {
-        let Some(attempt_loop) = self.attempt_loop().await? else {
+impl<J: WorkerJob> JobRun<'_, J> {
+    async fn ask_and_store(&self) -> Result<(), LeaseError> {
+        let task = match self.job.task(self.worker).await {
+            Ok(task) => task,
+            Err(TaskError::Database(error)) => return Err(error.into()),
+            Err(TaskError::Busy(reason)) => {
+                tracing::warn!(reason, "the job goes back to the queue");
+                return self.release().await;
+            }
+            Err(TaskError::Failed(JobFailure { code, message })) => return self.fail(code, message).await,
+        };
+        let Some(attempt_loop) = self.attempt_loop(task).await? else {
             let message = format!("This server cannot generate with {} any more.", self.claim.provider);
             return self.fail("no_provider", &message).await;
         };
         match attempt_loop.run(&mut &*self).await {
             Ok(generated) => {
-                let info = generated.info();
-                let build = generated.output.build;
-                with_retries(|| self.claim.finish(&self.worker.pool, &build, info)).await?;
-                tracing::info!(blocks = build.block_count, "build stored");
+                with_retries(|| self.job.finish(&self.worker.pool, &generated)).await?;
+                tracing::info!(attempts = generated.attempts, "the answer is stored");
                 Ok(())
             }
             Err(GenerateError { cancelled_by: Some(error), .. }) => {
@@ -119,7 +163,7 @@ impl JobRun<'_> {
                 Some(trouble) => self.set_back(trouble, &error.message).await,
                 None => {
                     let code = error.kind.code();
-                    tracing::info!(code, "no build: {error}");
+                    tracing::info!(code, "no answer: {error}");
                     self.fail(code, &error.message).await
                 }
             },
@@ -155,12 +199,12 @@ impl JobRun<'_> {
     }
 
     /// None if this server has no client for the provider.
-    async fn attempt_loop(&self) -> Result<Option<AttemptLoop<BuildTask>>, LeaseError> {
-        let Self { worker, claim, setup, .. } = self;
+    async fn attempt_loop(&self, task: J::Task) -> Result<Option<AttemptLoop<J::Task>>, LeaseError> {
+        let Self { worker, claim, model, setup, .. } = self;
         let providers = worker.providers();
         let Some(provider) = providers.get(&setup.provider) else { return Ok(None) };
         let mut attempt_loop =
-            worker.attempt_loop(claim.lease.job, &claim.slot, &claim.prompt_text, setup, provider).await?;
+            worker.attempt_loop(claim.lease.job, task, setup, model.vision, provider).await?;
         let past = &mut attempt_loop.past;
         if past.answer.is_none() {
             // If the last attempt allowed failed without an answer, it is made again.
@@ -242,26 +286,21 @@ impl JobRun<'_> {
 }
 
 impl Worker {
-    /// The attempts at a build, after those that were made already.
-    pub(super) async fn attempt_loop(
+    /// The attempts at a task, after those that were made already.
+    pub(super) async fn attempt_loop<T: Task>(
         &self,
         job: Uuid,
-        slot: &BuildSlot,
-        prompt: &str,
+        task: T,
         setup: &RequestSetup,
+        vision: bool,
         provider: &Arc<dyn ModelProvider>,
-    ) -> sqlx::Result<AttemptLoop<BuildTask>> {
+    ) -> sqlx::Result<AttemptLoop<T>> {
         let config = &self.config.generation;
-        let task = BuildTask {
-            prompt: prompt.to_owned(),
-            settings: slot.settings.clone(),
-            max_bytes: config.answer_max_bytes,
-            site: Some(self.config.site_url().into()),
-        };
         Ok(AttemptLoop {
             task: Arc::new(task),
             provider: Arc::clone(provider),
             model: setup.model_id.clone(),
+            vision,
             options: setup.options,
             max_attempts: config.attempts,
             past: attempts::past_attempts(&self.pool, job).await?,

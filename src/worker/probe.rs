@@ -87,7 +87,8 @@ impl Worker {
         };
         CompletionRequest {
             model: model_id.to_owned(),
-            prompt: ChatPrompt { system: "You test a connection.".to_owned(), user: PROMPT.to_owned() },
+            vision: model.vision,
+            prompt: ChatPrompt::new("You test a connection.", PROMPT),
             schema: task.schema(),
             options: ModelOptions { background: false, ..model.options },
             data: None,

@@ -14,12 +14,29 @@ const ALLOWED = { cancel: ["queued", "running"], retry: ["failed", "cancelled"],
 
 let timer = 0;
 
+/** What a judge's job is about. @type {{ of: string, rightBuildId: string | null } | null} */
+const judged = JSON.parse(job.dataset.judged ?? "null");
+
+/** Whether the kind of job has this action. @param {string} action */
+function isOffered(action) {
+  if (!judged) return true;
+  return action === "cancel" || (action === "retry" && !judged.rightBuildId);
+}
+
+/** Asks a judge about the build again. @param {string} model @param {string} prompt */
+async function judgeAgain(model, prompt) {
+  const parameters = new URLSearchParams({ model, prompt, of: judged?.of ?? "", retryFailed: "1" });
+  const { jobs } = await request("POST", `/api/admin/judge?${parameters}`);
+  if (jobs.length > 0) return location.assign(`/admin/jobs/${jobs[0].id}`);
+  showError(trouble, "This build has been judged since, or cannot be judged any more.");
+}
+
 /** Shows the buttons that the job's state allows. */
 function updateButtons() {
   byId("acts").hidden = false;
   for (const button of buttons()) {
     const action = /** @type {keyof typeof ALLOWED} */ (button.dataset.does);
-    button.hidden = !ALLOWED[action].includes(job.dataset.state ?? "");
+    button.hidden = !isOffered(action) || !ALLOWED[action].includes(job.dataset.state ?? "");
   }
 }
 
@@ -32,6 +49,7 @@ async function perform(does) {
   try {
     if (does === "cancel") await request("DELETE", address);
     if (does === "reread") showOutcome(await request("POST", `${address}/reparse`));
+    if (does === "retry" && judged) return await judgeAgain(modelKey, promptId);
     if (does === "retry") {
       const { id } = await request("POST", "/api/admin/jobs", { json: { promptId, modelKey } });
       return location.assign(`/admin/jobs/${id}`);

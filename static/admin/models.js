@@ -25,6 +25,7 @@ function fillForm(model) {
   inputById("effort").value = model?.options.effort ?? "";
   inputById("temperature").value = numberText(model?.options.temperature);
   inputById("most").value = numberText(model?.options.maxOutputTokens);
+  inputById("vision").checked = model?.vision ?? false;
   inputById("budget").value = budgetOf(model);
   toggleOtherProvider();
 }
@@ -108,6 +109,7 @@ function readForm(model) {
     provider: provider.value || inputById("other").value.trim(),
     modelId: inputById("model-id").value.trim(),
     prices,
+    vision: inputById("vision").checked,
     options: { ...model?.options, effort: inputById("effort").value || null, temperature: readNumber("temperature"), maxOutputTokens: readNumber("most") },
     via: Object.fromEntries(lines.map((line) => {
       const [through, ...name] = line.split(/\s+/);

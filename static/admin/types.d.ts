@@ -88,6 +88,17 @@ interface SeedResult {
   estimate?: { dollars: number; unknown: number };
 }
 
+interface JudgingResult {
+  pairwise: boolean;
+  targets: number;
+  judged: number;
+  failed: number;
+  open: number;
+  jobs: { id: string }[];
+  next?: unknown[];
+  estimate?: { pictures: number; pictureTokens: number; textTokens: number; answerTokens: number; dollars: number; unknown: number };
+}
+
 interface AdminModel {
   key: string;
   provider: string;
@@ -99,6 +110,7 @@ interface AdminModel {
   via: Record<string, string>;
   prices: { input: number; cachedInput?: number; output: number } | null;
   options: { effort: string | null; temperature: number | null; maxOutputTokens: number | null; efforts?: string[] };
+  vision: boolean;
 }
 
 interface AdminAgent {

@@ -122,7 +122,7 @@ class Scale {
     this.#slider.toggleAttribute("data-empty", isEmpty);
     this.#slider.value = isEmpty ? "5" : String(score);
     this.#slider.ariaValueText = isEmpty ? (this.#tick.checked ? "Can’t say" : "No score yet") : String(score);
-    const anchor = isEmpty ? undefined : this.#anchors.findLast(([from]) => from <= score);
+    const anchor = isEmpty ? undefined : this.#anchors.filter(([from]) => from <= score).at(-1);
     this.#meaning.textContent = anchor ? `${anchor[0]}: ${anchor[1]}` : this.#summary;
   }
 }

@@ -6,6 +6,7 @@ mod commands;
 mod console;
 mod owners;
 mod register;
+mod runs;
 
 use std::fs;
 

@@ -47,7 +47,7 @@ async fn metric(server: &TestServer, name: &str) -> i64 {
 }
 
 /// Waits until the request for the metrics is the only one that the server is handling.
-async fn wait_until_no_requests(server: &TestServer) {
+pub(crate) async fn wait_until_no_requests(server: &TestServer) {
     let begun = Instant::now();
     loop {
         let under_way = metric(server, "buildoff_http_in_flight ").await - 1;

@@ -89,6 +89,7 @@ async fn every_api_route_is_in_the_document() {
         "/api/generate",
         "/api/admin/status",
         "/api/admin/seed",
+        "/api/admin/judge",
         "/api/admin/import-build",
         "/api/admin/models/{key}",
         "/api/admin/builds/{id}",
@@ -260,7 +261,7 @@ async fn call_admin_operations() -> Vec<Value> {
     let db = TestDb::new().await;
     let builds = |_: &_| FakeProtocol::Compatible.answer(&[FakePart::Text(&sample_spec(4)), FakePart::Done]);
     let provider = FakeProvider::with_handler(FakeProtocol::Compatible, builds).await;
-    let catalog = TestCatalog::new(&provider, &["one", "two"], &["arch", "barn"]);
+    let catalog = TestCatalog::new(&provider, &["one", "two"], &["arch", "barn"]).with_vision("two");
     let server =
         TestServer::start_with_worker(db.pool.clone(), &catalog.variables(&[("SANDBOX_SERVER_KEYS", "on")]))
             .await;
@@ -270,6 +271,9 @@ async fn call_admin_operations() -> Vec<Value> {
     recorded.record("seed", &admin.post("/api/admin/seed?dryRun=1", "").await);
     recorded.record("seed", &admin.post("/api/admin/seed?batchSize=1", "").await);
     recorded.record("seed", &admin.post("/api/admin/seed?batchSize=9", "").await);
+    recorded.record("judge", &admin.post("/api/admin/judge?model=two&dryRun=1", "").await);
+    recorded.record("judge", &admin.post("/api/admin/judge?model=one", "").await);
+    recorded.record("judge", &admin.post("/api/admin/judge?model=nobody", "").await);
     let request = json!({ "promptId": "barn", "modelKey": "two" });
     let job = recorded.record("wantBuild", &admin.json(Method::POST, "/api/admin/jobs", &request).await);
     let job = format!("/api/admin/jobs/{}", job["id"].as_str().unwrap());

@@ -57,7 +57,15 @@ async fn every_task_has_a_page_that_says_how_it_is_scored_or_why_it_cannot_be_ru
             None => assert!(page.contains("Not available: ") && !page.contains(".webp"), "{name}"),
         }
     }
+    let (_, hole) = text(&server, "/tasks/building/dig_three_down_and_fill_one_up").await;
+    let hole = hole.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(hole.contains("a run shows the steps taken and how deep the player got."), "{hole}");
+    assert!(
+        hole.contains("The reference solution took ") && hole.contains(" and got 3 blocks deep."),
+        "{hole}"
+    );
     let (_, planks) = text(&server, PLANKS).await;
+    assert!(!planks.contains("Beside the score"));
     assert!(planks.contains("10 points for crafting oak planks, once"));
     assert!(planks.contains("10 oak log") && planks.contains("buildoff/CraftOakPlanks-v0"));
 }

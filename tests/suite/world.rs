@@ -1,5 +1,7 @@
 //! The block world, as the program and the site offer it.
 
+mod leaving;
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;

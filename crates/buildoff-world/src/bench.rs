@@ -1,7 +1,8 @@
 //! `bench`: how many steps and pictures a second there are on one core.
 //!
 //! Pictures are taken in 44 poses: on a meadow, high above it, in a cave and in a house, each with ten bodies about. A run
-//! goes through all of them again and again, with a step before each picture.
+//! goes through all of them again and again, with a step before each picture. Nothing of their hands and bars changes, as
+//! it does in play: that is measured on the meadow, with an agent that does anything but open its inventory.
 
 use std::io::Write;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -12,7 +13,7 @@ use anyhow::{Context, bail};
 use serde::Serialize;
 use serde_json::{Value, json};
 use world::body::Aabb;
-use world::{Action, Body, ENGINE, Frame, Scene, Simd, Terrains, World};
+use world::{Action, Body, ENGINE, Frame, Scene, Simd, Terrain, Terrains, World};
 
 use crate::pipe::{Kind, PipeMessage};
 
@@ -48,6 +49,8 @@ struct Suites {
     /// With the instructions that every processor of this kind has.
     rgb128_baseline: Suite,
     rgb64: Suite,
+    /// Random actions, with a picture of 128 by 128 after each.
+    played128: Suite,
     none: Suite,
     pipe: Suite,
     reset: Suite,
@@ -73,6 +76,7 @@ pub fn run(args: &BenchArgs, prefix: &[&str]) -> anyhow::Result<()> {
         ("128 × 128 RGB", &suites.rgb128),
         ("128 × 128 RGB, baseline", &suites.rgb128_baseline),
         ("64 × 64 RGB", &suites.rgb64),
+        ("128 × 128 RGB, played", &suites.played128),
         ("128 × 128 RGB over a pipe", &suites.pipe),
         ("no picture", &suites.none),
         ("resets", &suites.reset),
@@ -110,12 +114,13 @@ fn measure(args: &BenchArgs, prefix: &[&str]) -> anyhow::Result<BenchReport> {
     let (rgb128, rgb128_baseline) = (pictures(128, Simd::Detected)?, pictures(128, Simd::Baseline)?);
     let rgb64 = pictures(64, Simd::Detected)?;
     let terrain = terrains.get(Scene::Meadow, 0);
+    let played128 = suite(&mut || Ok(played(&terrain, time)))?;
     let mut world = World::new(&terrain, 0);
     let none = suite(&mut || Ok(per_second(time, |step| drop(world.step(&wandering(step))))))?;
     let reset = suite(&mut || Ok(per_second(time, |step| drop(World::new(&terrain, step * 16)))))?;
     let mut server = Server::start(prefix)?;
     let pipe = suite(&mut || server.steps_per_second(time))?;
-    let suites = Suites { rgb128, rgb128_baseline, rgb64, none, pipe, reset };
+    let suites = Suites { rgb128, rgb128_baseline, rgb64, played128, none, pipe, reset };
     Ok(BenchReport {
         engine: ENGINE,
         machine: machine(),
@@ -153,6 +158,31 @@ fn show(worlds: &mut [World], step: u64, frame: &mut Frame, simd: Simd) {
     let nod = if step.is_multiple_of(2) { 0.5 } else { -0.5 };
     world.step(&Action::default().look(nod, nod));
     world.view_with(frame, simd);
+}
+
+/// How many random steps a second there are, each with its picture. Every run is the same.
+fn played(terrain: &Terrain, time: Duration) -> f64 {
+    let (mut world, mut frame) = (World::new(terrain, 0), Frame::new(128, 128));
+    let mut number = 0;
+    per_second(time, |step| {
+        if step.is_multiple_of(EPISODE) {
+            world = World::new(terrain, step);
+        }
+        world.step(&random(&mut number));
+        world.view(&mut frame);
+    })
+}
+
+/// After how many random steps a world begins anew.
+const EPISODE: u64 = 2_000;
+
+/// Any action of the compact form but the last, which opens the inventory.
+fn random(number: &mut u64) -> Action {
+    let mut below = |most: u64| {
+        *number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*number >> 33) % most
+    };
+    Action::from_compact(below(8640), below(121)).unwrap_or_default()
 }
 
 /// Walking about, with turns.

@@ -276,6 +276,19 @@ impl<'a> ByteReader<'a> {
     }
 }
 
+/// The number of kinds of blocks in a grid, from the head of its encoding.
+///
+/// # Errors
+/// If the bytes do not begin like an encoding.
+pub fn count_kinds(encoded: &[u8]) -> Result<u8, DecodeError> {
+    match encoded.strip_prefix(MAGIC) {
+        None => Err(DecodeError::Magic),
+        Some([VERSION, _, _, kinds, ..]) => Ok(*kinds),
+        Some([other, ..]) if *other != VERSION => Err(DecodeError::Version(*other)),
+        Some(_) => Err(DecodeError::TooShort),
+    }
+}
+
 /// Compresses an encoding with brotli.
 pub fn pack(encoded: &[u8], level: CompressionLevel) -> Vec<u8> {
     let params = brotli::enc::BrotliEncoderParams {

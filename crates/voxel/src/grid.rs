@@ -140,6 +140,12 @@ impl Grid {
 }
 
 impl GridStats {
+    /// The number of kinds of blocks.
+    pub fn kind_count(&self) -> u8 {
+        let kinds = self.counts[1..].iter().filter(|&&count| count > 0).count();
+        u8::try_from(kinds).unwrap_or(u8::MAX)
+    }
+
     /// The kinds of blocks with their counts, the most frequent first.
     pub fn blocks(&self) -> Vec<(&'static Block, u32)> {
         let counted = (1..=u8::MAX).filter_map(|number| {

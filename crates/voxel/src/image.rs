@@ -1,4 +1,4 @@
-//! Pictures of a grid from one of eight sides, or from any frame of a turntable.
+//! Pictures of a grid from one of eight sides, from any frame of a turntable, or from another height.
 //!
 //! Rays are traced from the eye through the grid, cell by cell. Surfaces are lit by a sun, which casts shadows, and by
 //! the sky, which is darker in corners; light is added in linear space. Only the size, the angle and the background of
@@ -24,6 +24,8 @@ pub use crate::picture::Picture;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct View {
     turn: OrbitAngle,
+    /// In degrees above the horizon.
+    elevation: u8,
     size: u16,
     background: Background,
     /// A frame of an animation, for which fewer samples are enough.
@@ -44,6 +46,9 @@ impl View {
     pub const ANGLES: u8 = 8;
     pub const MIN_SIZE: u16 = 64;
     pub const MAX_SIZE: u16 = 1024;
+    /// How high the eye is, in degrees above the horizon, unless it is raised or lowered.
+    pub const ELEVATION: u8 = 27;
+    pub const MAX_ELEVATION: u8 = 85;
 
     /// A square picture from one of eight angles, which are an eighth of a turn apart.
     ///
@@ -56,13 +61,34 @@ impl View {
         if !(Self::MIN_SIZE..=Self::MAX_SIZE).contains(&size) {
             return Err(format!("the size must be from {} to {} pixels", Self::MIN_SIZE, Self::MAX_SIZE));
         }
-        Ok(Self { turn: OrbitAngle::of(angle, Self::ANGLES), size, background, is_frame: false })
+        let turn = OrbitAngle::of(angle, Self::ANGLES);
+        Ok(Self { turn, elevation: Self::ELEVATION, size, background, is_frame: false })
+    }
+
+    /// The same view from another height, in degrees above the horizon.
+    ///
+    /// # Errors
+    /// A sentence with the allowed range.
+    pub fn raised(self, elevation: u8) -> Result<Self, String> {
+        if elevation > Self::MAX_ELEVATION {
+            return Err(format!("the elevation must be from 0 to {} degrees", Self::MAX_ELEVATION));
+        }
+        Ok(Self { elevation, ..self })
+    }
+
+    /// The same view after another turn around the build, in degrees.
+    ///
+    /// # Errors
+    /// A sentence that says which turns there are.
+    pub fn turned(self, degrees: u16) -> Result<Self, String> {
+        let turn = self.turn.plus(degrees).ok_or("a turn must be a multiple of 5 degrees")?;
+        Ok(Self { turn, ..self })
     }
 
     /// A frame of an animation. The size must be one that [`View::new`] allows.
     #[cfg(feature = "turntables")]
     pub(super) fn frame(turn: OrbitAngle, size: u16) -> Self {
-        Self { turn, size, background: Background::Wall, is_frame: true }
+        Self { turn, elevation: Self::ELEVATION, size, background: Background::Wall, is_frame: true }
     }
 }
 
@@ -72,7 +98,7 @@ pub fn render(grid: &Grid, view: &View, threads: usize) -> Picture {
     let mut rgba = vec![0; size * size * 4];
     let bounds = grid.stats().bounds;
     if let Some(bounds) = bounds {
-        let camera = Camera::new(&bounds, view.turn);
+        let camera = Camera::raised(&bounds, view.turn, view.elevation.into());
         let scene = TracedGrid::new(grid, bounds);
         let painter = Painter::new(&scene, camera, view);
         let rows = rgba.chunks_exact_mut(size * 4);

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::action::Action;
+use serde::{Deserialize, Serialize};
+
+use crate::action::{Action, SentAction, StepInput};
 use crate::events::Event;
 use crate::hash::Mixer;
 use crate::record::Recorder;
 use crate::scene::{Scene, Terrain, Terrains};
-use crate::task::{TaskProgress, WorldTask};
+use crate::screen::CraftProblem;
+use crate::task::{TaskMetrics, TaskProgress, WorldTask};
 use crate::view::Frame;
 use crate::world::World;
 
@@ -20,6 +23,16 @@ pub struct Episode {
     pub(crate) progress: TaskProgress,
     pub(crate) max_steps: u64,
     pub(crate) stops_when_done: bool,
+    pub(crate) help: RunHelp,
+}
+
+/// What a run has had that buttons and the pointer alone do not give.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunHelp {
+    /// Something was crafted without the pointer, or was to be.
+    pub is_assisted: bool,
+    /// An action was held for several steps.
+    pub is_held: bool,
 }
 
 /// What a step has brought.
@@ -31,6 +44,8 @@ pub struct StepOutcome {
     /// The steps are used up.
     pub truncated: bool,
     pub events: Vec<Event>,
+    /// Why nothing was crafted without the pointer, where that was wanted.
+    pub craft_problem: Option<CraftProblem>,
 }
 
 impl StepOutcome {
@@ -53,6 +68,7 @@ impl Episode {
             terrain,
             max_steps: task.max_steps(),
             stops_when_done: false,
+            help: RunHelp::default(),
             task: Arc::clone(task),
         }
     }
@@ -83,7 +99,32 @@ impl Episode {
     }
 
     pub fn step(&mut self, action: &Action) -> StepOutcome {
-        let events = self.world.step(action);
+        self.step_with(&StepInput::from(*action))
+    }
+
+    /// Does what an agent has sent, for all its steps or until the run ends. `look` sees the episode after each of them.
+    /// Returns what all of them have brought.
+    pub fn act(&mut self, sent: SentAction, mut look: impl FnMut(&StepInput, &Self)) -> StepOutcome {
+        self.help.is_held |= sent.ticks > 1;
+        let mut whole = StepOutcome::default();
+        for input in sent.inputs() {
+            let outcome = self.step_with(&input);
+            look(&input, self);
+            whole.reward += outcome.reward;
+            whole.events.extend(outcome.events);
+            whole.craft_problem = whole.craft_problem.or(outcome.craft_problem);
+            (whole.terminated, whole.truncated) = (outcome.terminated, outcome.truncated);
+            if whole.is_end() {
+                break;
+            }
+        }
+        whole
+    }
+
+    /// Goes on by a step, in which something may be crafted without the pointer.
+    pub fn step_with(&mut self, input: &StepInput) -> StepOutcome {
+        self.help.is_assisted |= input.craft.is_some();
+        let (events, craft_problem) = self.world.step_with(input);
         let paid = self.progress.note(&self.task, &self.world, &events);
         let is_over = self.stops_when_done && self.is_done();
         StepOutcome {
@@ -91,6 +132,7 @@ impl Episode {
             terminated: is_over || !self.world.player().is_alive(),
             truncated: self.world.tick() >= self.max_steps,
             events,
+            craft_problem,
         }
     }
 
@@ -105,6 +147,16 @@ impl Episode {
     /// The score so far: from 0 to 10, in long tasks to 50.
     pub fn score(&self) -> f64 {
         self.progress.score(&self.task)
+    }
+
+    /// What is shown beside the score: the metrics that the task names.
+    pub fn metrics(&self) -> TaskMetrics {
+        self.progress.metrics(&self.task, &self.world)
+    }
+
+    /// What the run has had that buttons and the pointer alone do not give.
+    pub fn help(&self) -> RunHelp {
+        self.help
     }
 
     /// Whether all rewards have been given.
@@ -163,6 +215,21 @@ impl Lane {
             }
             self.look();
         }
+    }
+
+    /// Does what an agent has sent. After the end of an episode, the next one begins instead.
+    pub fn act(&mut self, sent: SentAction, terrains: &Terrains) {
+        if self.outcome.is_end() {
+            self.begin(self.episode.next(terrains));
+            return;
+        }
+        let recorder = &mut self.recorder;
+        self.outcome = self.episode.act(sent, |input, episode| {
+            if let Some(recorder) = recorder {
+                recorder.note(*input, &episode.world);
+            }
+        });
+        self.look();
     }
 
     /// Leaves the episode for another one, which begins.

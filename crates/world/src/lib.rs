@@ -45,9 +45,9 @@ pub mod view;
 mod volume;
 mod world;
 
-pub use action::Action;
+pub use action::{Action, SentAction, StepInput};
 pub use craft::{ItemId, ItemStack};
-pub use episode::{Batch, Episode, Lane, StepOutcome};
+pub use episode::{Batch, Episode, Lane, RunHelp, StepOutcome};
 pub use events::{Event, EventKind};
 pub use inventory::Inventory;
 pub use save::SaveError;

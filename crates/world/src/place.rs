@@ -14,6 +14,15 @@ pub(crate) struct PlacementContext {
     pub look: [f64; 3],
 }
 
+/// The cell that a block is put into, with what decides on its state there.
+struct PlacementCell<'a> {
+    volume: &'a Volume,
+    cell: Cell,
+    /// Whether it is the cell that is looked at, and not the one beside it.
+    is_replaced: bool,
+    context: &'a PlacementContext,
+}
+
 /// The block that an item puts. None if it puts none.
 pub fn block_of_item(id: &str) -> Option<WorldBlock> {
     let id = id.strip_prefix("minecraft:").unwrap_or(id);
@@ -49,7 +58,7 @@ pub(crate) fn placement(
     if !can_replace(volume.block(cell), block) {
         return None;
     }
-    let state = state_in(volume, block, cell, is_replaced, context)?;
+    let state = PlacementCell { volume, cell, is_replaced, context }.state_of(block)?;
     let mut cells = vec![(cell, state)];
     if let Some((at, other)) = partner(cell, state) {
         if !contains(at) || !can_replace(volume.block(at), block) {
@@ -92,59 +101,76 @@ fn is_high(context: &PlacementContext) -> bool {
     height - height.floor() > 0.5
 }
 
-fn state_in(
-    volume: &Volume,
-    block: WorldBlock,
-    cell: Cell,
-    is_replaced: bool,
-    context: &PlacementContext,
-) -> Option<WorldBlock> {
-    let face = context.target.face;
-    let ahead = Facing::of_yaw(context.yaw);
-    let outward = Facing::of_step(face);
-    let kind = block.kind();
-    if kind.support == BlockSupport::Wall {
-        return at_wall(volume, block, cell, is_replaced, context);
+impl PlacementCell<'_> {
+    /// The state that a block takes. None if nothing supports it.
+    fn state_of(&self, block: WorldBlock) -> Option<WorldBlock> {
+        let Self { volume, cell, is_replaced, context } = *self;
+        let face = context.target.face;
+        let ahead = Facing::of_yaw(context.yaw);
+        let outward = Facing::of_step(face);
+        let kind = block.kind();
+        if kind.support == BlockSupport::Wall {
+            return self.at_wall(block);
+        }
+        if let Some(wall) = kind.on_wall.and_then(WorldBlock::of) {
+            let standing = standing(block, context.yaw);
+            let stands = || has_support(volume, cell, standing).then_some(standing);
+            let hangs = || self.at_wall(wall);
+            let prefers_floor = if is_replaced { context.look[1] < -0.7 } else { face == [0, 1, 0] };
+            return if prefers_floor { stands().or_else(hangs) } else { hangs().or_else(stands) };
+        }
+        if kind.support == BlockSupport::Lantern {
+            let hanging = block.with("hanging", "true");
+            let prefers_ceiling =
+                if face[1] == 0 || is_replaced { context.look[1] > 0.0 } else { face[1] < 0 };
+            let order = if prefers_ceiling { [hanging, block] } else { [block, hanging] };
+            return order.into_iter().find(|state| has_support(volume, cell, *state));
+        }
+        let mut state = match kind.turned {
+            Turned::Back => block.facing(ahead.opposite()),
+            Turned::Ahead => block.facing(ahead),
+            Turned::Right => block.facing(ahead.right()),
+            Turned::Outward => block.facing(outward.unwrap_or(ahead.opposite())),
+        };
+        if block.property("facing").is_some() && block.with("facing", "up") != block {
+            state = block.with("facing", directed(kind.turned, context));
+        }
+        let is_upper = face[1] < 0 || face[1] == 0 && is_high(context);
+        let half = if is_upper { "top" } else { "bottom" };
+        state = match block.property("type") {
+            Some(_) => state.with("type", half),
+            None => state.with("half", half),
+        };
+        state = state.along(match face {
+            [0, _, 0] => Axis::Y,
+            [_, 0, 0] => Axis::X,
+            _ => Axis::Z,
+        });
+        if block.property("hinge").is_some() {
+            state = state.with("hinge", hinge_of(volume, cell, ahead, context.target.point));
+        }
+        state = state.with("face", ["ceiling", "wall", "floor"][(face[1] + 1).clamp(0, 2) as usize]);
+        state = standing(state, context.yaw);
+        has_support(volume, cell, state).then_some(state)
     }
-    if let Some(wall) = kind.on_wall.and_then(WorldBlock::of) {
-        let standing = standing(block, context.yaw);
-        let stands = || has_support(volume, cell, standing).then_some(standing);
-        let hangs = || at_wall(volume, wall, cell, is_replaced, context);
-        let prefers_floor = if is_replaced { context.look[1] < -0.7 } else { face == [0, 1, 0] };
-        return if prefers_floor { stands().or_else(hangs) } else { hangs().or_else(stands) };
+
+    /// What hangs on a wall: at the face that is looked at, or else at the one that the look is nearest to.
+    fn at_wall(&self, block: WorldBlock) -> Option<WorldBlock> {
+        let Self { volume, cell, is_replaced, context } = *self;
+        let ahead = Facing::of_yaw(context.yaw);
+        let [x, _, z] = context.look;
+        let turns_right = match ahead {
+            Facing::North => x > 0.0,
+            Facing::South => x < 0.0,
+            Facing::West => z < 0.0,
+            Facing::East => z > 0.0,
+        };
+        let aside = if turns_right { ahead.right() } else { ahead.left() };
+        let looked_at = if is_replaced { None } else { Facing::of_step(context.target.face) };
+        let towards = [ahead, aside, aside.opposite(), ahead.opposite()].map(Facing::opposite);
+        let order = looked_at.into_iter().chain(towards);
+        order.map(|facing| block.facing(facing)).find(|state| has_support(volume, cell, *state))
     }
-    if kind.support == BlockSupport::Lantern {
-        let hanging = block.with("hanging", "true");
-        let prefers_ceiling = if face[1] == 0 || is_replaced { context.look[1] > 0.0 } else { face[1] < 0 };
-        let order = if prefers_ceiling { [hanging, block] } else { [block, hanging] };
-        return order.into_iter().find(|state| has_support(volume, cell, *state));
-    }
-    let mut state = match kind.turned {
-        Turned::Back => block.facing(ahead.opposite()),
-        Turned::Ahead => block.facing(ahead),
-        Turned::Right => block.facing(ahead.right()),
-        Turned::Outward => block.facing(outward.unwrap_or(ahead.opposite())),
-    };
-    if block.property("facing").is_some() && block.with("facing", "up") != block {
-        state = block.with("facing", directed(kind.turned, context));
-    }
-    let is_upper = face[1] < 0 || face[1] == 0 && is_high(context);
-    let half = if is_upper { "top" } else { "bottom" };
-    state = match block.property("type") {
-        Some(_) => state.with("type", half),
-        None => state.with("half", half),
-    };
-    state = state.along(match face {
-        [0, _, 0] => Axis::Y,
-        [_, 0, 0] => Axis::X,
-        _ => Axis::Z,
-    });
-    if block.property("hinge").is_some() {
-        state = state.with("hinge", hinge_of(volume, cell, ahead, context.target.point));
-    }
-    state = state.with("face", ["ceiling", "wall", "floor"][(face[1] + 1).clamp(0, 2) as usize]);
-    state = standing(state, context.yaw);
-    has_support(volume, cell, state).then_some(state)
 }
 
 /// The value of a facing that may be up or down.
@@ -168,29 +194,6 @@ fn directed(turned: Turned, context: &PlacementContext) -> &'static str {
 fn standing(block: WorldBlock, yaw: i32) -> WorldBlock {
     let rotation = ((yaw + 180_000).rem_euclid(360_000) * 2 + 22_500) / 45_000 % 16;
     block.with("rotation", &rotation.to_string())
-}
-
-/// What hangs on a wall: at the face that is looked at, or else at the one that the look is nearest to.
-fn at_wall(
-    volume: &Volume,
-    block: WorldBlock,
-    cell: Cell,
-    is_replaced: bool,
-    context: &PlacementContext,
-) -> Option<WorldBlock> {
-    let ahead = Facing::of_yaw(context.yaw);
-    let [x, _, z] = context.look;
-    let turns_right = match ahead {
-        Facing::North => x > 0.0,
-        Facing::South => x < 0.0,
-        Facing::West => z < 0.0,
-        Facing::East => z > 0.0,
-    };
-    let aside = if turns_right { ahead.right() } else { ahead.left() };
-    let looked_at = if is_replaced { None } else { Facing::of_step(context.target.face) };
-    let towards = [ahead, aside, aside.opposite(), ahead.opposite()].map(Facing::opposite);
-    let order = looked_at.into_iter().chain(towards);
-    order.map(|facing| block.facing(facing)).find(|state| has_support(volume, cell, *state))
 }
 
 /// At which side a door has its hinge: beside another door, away from it; else at the side with more walls; else where it

@@ -45,8 +45,24 @@ pub mod constants {
     pub const SINKING: f64 = 0.005;
     pub const SWIM_UP: f64 = 0.04;
     pub const HOP_OUT: f64 = 0.3;
-    /// How high water stands in its cell.
-    pub const WATER_LEVEL: f64 = 8.0 / 9.0;
+    /// How high liquids stand in their cells.
+    pub const LIQUID_LEVEL: f64 = 8.0 / 9.0;
+    /// Whoever stands on ground in a liquid that is no deeper jumps as on land.
+    pub const WADING: f64 = 0.4;
+    /// How fast a player gets in lava, what remains of each speed there, what remains of that up and down where it is no
+    /// deeper than [`WADING`], and how it pulls down.
+    pub const IN_LAVA: f64 = 0.02;
+    pub const LAVA_DRAG: f64 = 0.5;
+    pub const LAVA_DRAG_WADING: f64 = 0.8;
+    pub const LAVA_GRAVITY: f64 = 0.02;
+    /// What remains of a fall for each tick in lava.
+    pub const LAVA_FALL: f64 = 0.5;
+    /// What lava costs, and for how many ticks it costs nothing more.
+    pub const LAVA_DAMAGE: i32 = 4;
+    pub const LAVA_PAUSE: u8 = 10;
+    /// What a cobweb leaves of moves to the sides, and of those up and down.
+    pub const COBWEB: f64 = 0.25;
+    pub const COBWEB_UPRIGHT: f64 = 0.05;
     pub const LADDER: f64 = 0.15;
     pub const LADDER_UP: f64 = 0.2;
     /// How long a breath lasts, in ticks, and what lacking air costs every twenty ticks.
@@ -93,6 +109,9 @@ pub struct Player {
     pub(crate) is_using: bool,
     is_stopped: bool,
     jump_pause: u8,
+    /// The ticks until lava hurts again.
+    #[serde(default)]
+    lava_pause: u8,
 }
 
 impl Pose {
@@ -123,6 +142,7 @@ impl Player {
             is_using: false,
             is_stopped: false,
             jump_pause: 0,
+            lava_pause: 0,
         }
     }
 
@@ -138,6 +158,7 @@ impl Player {
             && (0..=FOOD).contains(&self.food)
             && (-100..=AIR).contains(&self.air)
             && self.slot < 9
+            && self.lava_pause <= LAVA_PAUSE
     }
 
     pub fn is_alive(&self) -> bool {
@@ -174,9 +195,11 @@ impl Player {
     /// Moves for a tick.
     pub(crate) fn advance(&mut self, volume: &Volume, action: Action) {
         let water = depth_in_water(volume, self.bounds());
+        let lava = depth_in(volume, self.bounds(), "lava");
         let in_water = water > 0.0;
         let under_water = in_water && is_water_at(volume, self.eyes());
         let forward = f64::from(action.is_down(Button::Forward)) - f64::from(action.is_down(Button::Back));
+        self.burn(lava > 0.0);
         self.decide_sprint(action, forward, in_water, under_water);
         self.decide_pose(volume, action, in_water, under_water);
         for part in &mut self.velocity {
@@ -188,9 +211,11 @@ impl Player {
         let left = f64::from(action.is_down(Button::Left)) - f64::from(action.is_down(Button::Right));
         let slowed = INPUT * if sneaks { SNEAK } else { 1.0 } * if self.is_using { USING } else { 1.0 };
         let wish = [left * slowed, forward * slowed];
-        self.jump(action, water);
+        self.jump(action, water, lava);
         if in_water {
             self.swim(volume, action, wish);
+        } else if lava > 0.0 {
+            self.wade_in_lava(volume, action, wish, lava);
         } else {
             self.walk(volume, action, wish);
         }
@@ -233,14 +258,15 @@ impl Player {
         self.pose = poses.into_iter().find(fits).unwrap_or(self.pose);
     }
 
-    fn jump(&mut self, action: Action, water: f64) {
+    fn jump(&mut self, action: Action, water: f64, lava: f64) {
         self.jump_pause = self.jump_pause.saturating_sub(1);
         if !action.is_down(Button::Jump) {
             self.jump_pause = 0;
             return;
         }
-        let threshold = if self.pose == Pose::Swimming { 0.0 } else { 0.4 };
-        if water > 0.0 && (!self.is_on_ground || water > threshold) {
+        let threshold = if self.pose == Pose::Swimming { 0.0 } else { WADING };
+        let floats = |depth: f64| depth > 0.0 && (!self.is_on_ground || depth > threshold);
+        if floats(water) || floats(lava) {
             self.velocity[1] += SWIM_UP;
         } else if self.is_on_ground && self.jump_pause == 0 {
             self.velocity[1] = JUMP;
@@ -277,12 +303,49 @@ impl Player {
         if !self.is_sprinting {
             self.velocity[1] -= SINKING;
         }
+        self.hop_out(volume, from);
+        self.fall = 0.0;
+    }
+
+    /// In lava, bodies move like in thick water, and do not swim.
+    fn wade_in_lava(&mut self, volume: &Volume, action: Action, wish: [f64; 2], depth: f64) {
+        let from = self.position[1];
+        self.accelerate(wish, IN_LAVA);
+        self.travel(volume, action);
+        let is_wading = depth <= WADING;
+        let upright = if is_wading { LAVA_DRAG_WADING } else { LAVA_DRAG };
+        self.velocity[0] *= LAVA_DRAG;
+        self.velocity[1] *= upright;
+        self.velocity[2] *= LAVA_DRAG;
+        if is_wading && !self.is_sprinting {
+            self.velocity[1] -= SINKING;
+        }
+        self.velocity[1] -= LAVA_GRAVITY;
+        self.hop_out(volume, from);
+    }
+
+    /// Leaves a liquid at a bank: whoever is stopped there, and has room above it, is lifted. `from` is the height before
+    /// the move.
+    fn hop_out(&mut self, volume: &Volume, from: f64) {
         let out = [self.velocity[0], self.velocity[1] + 0.6 - self.position[1] + from, self.velocity[2]];
         let hop = self.bounds().moved(out);
-        if self.is_stopped && is_free(volume, hop) && depth_in_water(volume, hop) <= 0.0 {
+        let is_dry = || ["water", "lava"].into_iter().all(|liquid| depth_in(volume, hop, liquid) <= 0.0);
+        if self.is_stopped && is_free(volume, hop) && is_dry() {
             self.velocity[1] = HOP_OUT;
         }
-        self.fall = 0.0;
+    }
+
+    /// Lava hurts, breaks falls, and then hurts no more for some ticks.
+    fn burn(&mut self, in_lava: bool) {
+        self.lava_pause = self.lava_pause.saturating_sub(1);
+        if !in_lava {
+            return;
+        }
+        self.fall *= LAVA_FALL;
+        if self.lava_pause == 0 {
+            self.hurt(LAVA_DAMAGE);
+            self.lava_pause = LAVA_PAUSE;
+        }
     }
 
     fn walk(&mut self, volume: &Volume, action: Action, wish: [f64; 2]) {
@@ -329,7 +392,20 @@ impl Player {
 
     /// Goes where the velocity leads, and lands.
     fn travel(&mut self, volume: &Volume, action: Action) {
-        let mut by = self.velocity;
+        if is_in_cobweb(volume, self.bounds()) {
+            self.velocity[0] *= COBWEB;
+            self.velocity[1] *= COBWEB_UPRIGHT;
+            self.velocity[2] *= COBWEB;
+            self.move_by(volume, action, self.velocity);
+            // Nothing of a speed is kept there.
+            self.velocity = [0.0; 3];
+            self.fall = 0.0;
+            return;
+        }
+        self.move_by(volume, action, self.velocity);
+    }
+
+    fn move_by(&mut self, volume: &Volume, action: Action, mut by: [f64; 3]) {
         let holds_on = self.pose == Pose::Sneaking && action.is_down(Button::Sneak) && self.is_on_ground;
         if holds_on && by[1] <= 0.0 {
             by = self.stay_on_edge(volume, by);
@@ -412,7 +488,7 @@ impl Player {
         }
         let flags = [self.is_sprinting, self.is_on_ground, self.is_stopped, self.is_using];
         mixer.add(flags.iter().fold(0, |bits, flag| bits << 1 | u64::from(*flag)));
-        mixer.add(self.pose as u64 | u64::from(self.jump_pause) << 8);
+        mixer.add(self.pose as u64 | u64::from(self.jump_pause) << 8 | u64::from(self.lava_pause) << 16);
     }
 }
 
@@ -421,20 +497,44 @@ pub fn cell_of(point: [f64; 3]) -> Cell {
     point.map(|at| at.floor() as i32)
 }
 
+/// A box without its rim: what only touches it is not in it.
+fn within(body: Aabb) -> Aabb {
+    Aabb { low: body.low.map(|at| at + 0.001), high: body.high.map(|at| at - 0.001) }
+}
+
 /// How deep a box stands in water.
 pub(crate) fn depth_in_water(volume: &Volume, body: Aabb) -> f64 {
-    let inside = Aabb { low: body.low.map(|at| at + 0.001), high: body.high.map(|at| at - 0.001) };
-    let surfaces = inside.cells().filter_map(|cell| surface(volume, cell));
+    depth_in(volume, body, "water")
+}
+
+/// How deep a box stands in a liquid.
+fn depth_in(volume: &Volume, body: Aabb, liquid: &str) -> f64 {
+    let inside = within(body);
+    let surfaces = inside.cells().filter_map(|cell| surface(volume, cell, liquid));
     surfaces.fold(0.0_f64, |depth, surface| depth.max(surface - inside.low[1]))
 }
 
-/// How high the water in a cell reaches.
-fn surface(volume: &Volume, [x, y, z]: Cell) -> Option<f64> {
-    let is_water = |cell| volume.block(cell).is_liquid();
-    let level = if is_water([x, y + 1, z]) { 1.0 } else { WATER_LEVEL };
-    is_water([x, y, z]).then_some(f64::from(y) + level)
+/// How high a liquid in a cell reaches.
+fn surface(volume: &Volume, [x, y, z]: Cell, liquid: &str) -> Option<f64> {
+    let holds = |cell| {
+        let block = volume.block(cell);
+        block.is_liquid() && block.id() == liquid
+    };
+    if !holds([x, y, z]) {
+        return None;
+    }
+    let level = if holds([x, y + 1, z]) { 1.0 } else { LIQUID_LEVEL };
+    Some(f64::from(y) + level)
 }
 
 pub(crate) fn is_water_at(volume: &Volume, point: [f64; 3]) -> bool {
-    surface(volume, cell_of(point)).is_some_and(|surface| point[1] < surface)
+    surface(volume, cell_of(point), "water").is_some_and(|surface| point[1] < surface)
+}
+
+pub(crate) fn is_lava_at(volume: &Volume, point: [f64; 3]) -> bool {
+    surface(volume, cell_of(point), "lava").is_some_and(|surface| point[1] < surface)
+}
+
+fn is_in_cobweb(volume: &Volume, body: Aabb) -> bool {
+    within(body).cells().any(|cell| volume.block(cell).id() == "cobweb")
 }

@@ -3,22 +3,25 @@
 //! A recording is the gzip of lines of JSON. The first is `{"format": 1, "engine": …, "task": …, "seed": …}`, and its task
 //! is `{"category": …, "name": …, "file": …}` with the whole file of the task, or `{"scene": …}` for free play. Then there
 //! are lines `[n, buttons, hotbar, pitch, yaw]` for n equal actions, with the turns in hundredths of a degree, and after
-//! every 20 steps `{"hash": …}`. The last line is `{"final": …, "counters": …, "score": …, "steps": …}`.
+//! every 20 steps `{"hash": …}`. Where something was crafted without the pointer, its item is a sixth element. The last line
+//! is `{"final": …, "counters": …, "score": …, "steps": …}`, with `metrics` if the task names some, and with
+//! `"assisted": true` or `"held": true` as in [`RunHelp`].
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::Arc;
 
+use craft::ItemId;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
 use crate::ENGINE;
-use crate::action::Action;
-use crate::episode::Episode;
+use crate::action::{Action, StepInput};
+use crate::episode::{Episode, RunHelp};
 use crate::scene::{Scene, Terrains};
-use crate::task::WorldTask;
+use crate::task::{TaskMetrics, WorldTask};
 use crate::world::World;
 
 /// How many steps there are between two hashes.
@@ -46,6 +49,9 @@ pub struct RunEnd {
     /// How often each object of each event was counted.
     pub counters: BTreeMap<String, BTreeMap<String, u64>>,
     pub score: f64,
+    /// None in recordings that were made before there were any.
+    pub metrics: Option<TaskMetrics>,
+    pub help: RunHelp,
     pub steps: u64,
 }
 
@@ -65,7 +71,7 @@ pub struct Recording {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum RecordedPart {
-    Actions(u64, Action),
+    Inputs(u64, StepInput),
     Hash(u64),
 }
 
@@ -79,7 +85,7 @@ pub enum RecordingError {
     OtherEngine(String),
     #[error("after step {step} the world is another one than in the recording")]
     Differs { step: u64 },
-    #[error("the world is the recorded one, and its score or its counters are not")]
+    #[error("the world is the recorded one, and its score, its counters or its metrics are not")]
     OtherScore,
 }
 
@@ -87,6 +93,7 @@ pub enum RecordingError {
 #[serde(untagged)]
 enum Line {
     Actions(u64, u16, u8, i16, i16),
+    Crafting(u64, u16, u8, i16, i16, ItemId),
     Hash(HashLine),
     End(EndLine),
     First(FirstLine),
@@ -106,7 +113,18 @@ struct EndLine {
     counters: BTreeMap<String, BTreeMap<String, u64>>,
     #[serde(default)]
     score: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    metrics: Option<TaskMetrics>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    assisted: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    held: bool,
     steps: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -158,18 +176,19 @@ impl Recorder {
         Self { lines: vec![Line::First(first)], steps: 0 }
     }
 
-    /// Notes an action, and the world after it. What goes beyond the longest recording is left out.
-    pub fn note(&mut self, action: Action, world: &World) {
+    /// Notes what was done in a step, and the world after it. What goes beyond the longest recording is left out.
+    pub fn note(&mut self, input: impl Into<StepInput>, world: &World) {
         if self.steps >= MAX_STEPS {
             return;
         }
         self.steps += 1;
+        let StepInput { action, craft } = input.into();
         let (buttons, hotbar, [pitch, yaw]) = action.parts();
-        match self.lines.last_mut() {
-            Some(Line::Actions(count, b, h, p, y)) if (*b, *h, *p, *y) == (buttons, hotbar, pitch, yaw) => {
-                *count += 1;
-            }
-            _ => self.lines.push(Line::Actions(1, buttons, hotbar, pitch, yaw)),
+        let same = (buttons, hotbar, pitch, yaw);
+        match (self.lines.last_mut(), craft) {
+            (Some(Line::Actions(count, b, h, p, y)), None) if (*b, *h, *p, *y) == same => *count += 1,
+            (_, None) => self.lines.push(Line::Actions(1, buttons, hotbar, pitch, yaw)),
+            (_, Some(item)) => self.lines.push(Line::Crafting(1, buttons, hotbar, pitch, yaw, item)),
         }
         if self.steps.is_multiple_of(HASH_EVERY) {
             self.lines.push(Line::Hash(HashLine { hash: hex(world.hash()) }));
@@ -182,6 +201,9 @@ impl Recorder {
             r#final: hex(episode.world().hash()),
             counters: episode.progress().counters().clone(),
             score: episode.score(),
+            metrics: Some(episode.metrics()).filter(|metrics| !metrics.is_empty()),
+            assisted: episode.help().is_assisted,
+            held: episode.help().is_held,
             steps: self.steps,
         });
         let mut packed = GzEncoder::new(Vec::new(), Compression::best());
@@ -223,13 +245,13 @@ impl Recording {
                 }
                 _ if beginning.is_none() => return Err(wrong("the first line says how the run began")),
                 Line::First(_) => return Err(wrong("the run begins a second time")),
-                Line::Actions(count, buttons, hotbar, pitch, yaw) => {
+                line @ (Line::Actions(..) | Line::Crafting(..)) => {
+                    let Some((count, input)) = line.input() else { continue };
                     steps = u64::saturating_add(steps, count);
                     if count == 0 || steps > MAX_STEPS {
                         return Err(wrong("a recording has up to 1,000,000 steps"));
                     }
-                    let action = Action::from_parts(buttons, hotbar, [pitch, yaw]);
-                    parts.push(RecordedPart::Actions(count, action));
+                    parts.push(RecordedPart::Inputs(count, input));
                 }
                 Line::Hash(line) => {
                     parts.push(RecordedPart::Hash(unhex(&line.hash).ok_or_else(|| wrong("it is no hash"))?));
@@ -240,8 +262,10 @@ impl Recording {
                         return Err(wrong("it counts other steps than there are"));
                     }
                     let beginning = beginning.ok_or_else(|| wrong("there is no first line"))?;
-                    let EndLine { counters, score, .. } = end;
-                    return Ok(Self { beginning, parts, end: RunEnd { hash, counters, score, steps } });
+                    let EndLine { counters, score, metrics, assisted, held, .. } = end;
+                    let help = RunHelp { is_assisted: assisted, is_held: held };
+                    let end = RunEnd { hash, counters, score, metrics, help, steps };
+                    return Ok(Self { beginning, parts, end });
                 }
             }
         }
@@ -256,15 +280,15 @@ impl Recording {
         &self.end
     }
 
-    /// All actions, one for each step.
-    pub fn actions(&self) -> impl Iterator<Item = Action> {
+    /// What was done, for each step.
+    pub fn inputs(&self) -> impl Iterator<Item = StepInput> {
         self.parts.iter().flat_map(|part| match part {
-            RecordedPart::Actions(count, action) => std::iter::repeat_n(*action, *count as usize),
-            RecordedPart::Hash(_) => std::iter::repeat_n(Action::default(), 0),
+            RecordedPart::Inputs(count, input) => std::iter::repeat_n(*input, *count as usize),
+            RecordedPart::Hash(_) => std::iter::repeat_n(StepInput::default(), 0),
         })
     }
 
-    /// Runs it again, and compares all hashes, the counters and the score. `look` sees the episode at the start and after
+    /// Runs it again, and compares all hashes, the counters, the score and the metrics. `look` sees the episode at the start and after
     /// each step.
     ///
     /// # Errors
@@ -282,9 +306,9 @@ impl Recording {
         look(&episode);
         for part in &self.parts {
             match part {
-                RecordedPart::Actions(count, action) => {
+                RecordedPart::Inputs(count, input) => {
                     for _ in 0..*count {
-                        episode.step(action);
+                        episode.step_with(input);
                         look(&episode);
                     }
                 }
@@ -297,11 +321,29 @@ impl Recording {
         if episode.world.hash() != self.end.hash {
             return Err(RecordingError::Differs { step: episode.world.tick() });
         }
+        // How long actions were held cannot be seen in them.
+        episode.help.is_held = self.end.help.is_held;
         let is_same_score = (episode.score() - self.end.score).abs() < 1e-9;
-        if !is_same_score || *episode.progress.counters() != self.end.counters {
+        let has_metrics = self.end.metrics.as_ref().is_none_or(|metrics| *metrics == episode.metrics());
+        let is_same_end = is_same_score && has_metrics && episode.help == self.end.help;
+        if !is_same_end || *episode.progress.counters() != self.end.counters {
             return Err(RecordingError::OtherScore);
         }
         Ok(episode)
+    }
+}
+
+impl Line {
+    /// How often something was done, and what.
+    fn input(self) -> Option<(u64, StepInput)> {
+        let (count, buttons, hotbar, turn, craft) = match self {
+            Self::Actions(count, buttons, hotbar, pitch, yaw) => (count, buttons, hotbar, [pitch, yaw], None),
+            Self::Crafting(count, buttons, hotbar, pitch, yaw, item) => {
+                (count, buttons, hotbar, [pitch, yaw], Some(item))
+            }
+            Self::Hash(_) | Self::End(_) | Self::First(_) => return None,
+        };
+        Some((count, StepInput { action: Action::from_parts(buttons, hotbar, turn), craft }))
     }
 }
 
@@ -317,7 +359,7 @@ fn unhex(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::action::Button;
+    use crate::action::{Button, SentAction};
 
     fn recorded(terrains: &Terrains, turn: f64) -> Vec<u8> {
         let mut episode = Episode::free_play(Scene::Meadow, 5, terrains);
@@ -337,13 +379,46 @@ mod tests {
         let bytes = recorded(&terrains, 45.0);
         assert!(bytes.len() < 600, "{}", bytes.len());
         let mut recording = Recording::read(&bytes).unwrap();
-        assert_eq!((recording.steps(), recording.actions().count()), (95, 95));
+        assert_eq!((recording.steps(), recording.inputs().count()), (95, 95));
         let mut seen = 0;
         recording.replay(&terrains, |_| seen += 1).unwrap();
         assert_eq!(seen, 96);
         recording.beginning.seed = 6;
         let other = recording.replay(&terrains, |_| ()).err().unwrap();
         assert!(matches!(other, RecordingError::Differs { step: 20 }), "{other}");
+    }
+
+    #[test]
+    fn what_was_crafted_without_the_pointer_and_held_is_kept() {
+        let terrains = Terrains::default();
+        let mut episode = Episode::free_play(Scene::Meadow, 5, &terrains);
+        let mut recorder = Recorder::new(&episode);
+        let send = |episode: &mut Episode, recorder: &mut Recorder, text: &str| {
+            let sent = SentAction::read(text).unwrap();
+            episode.act(sent, |input, episode| recorder.note(*input, &episode.world))
+        };
+        send(&mut episode, &mut recorder, r#"{"keys": ["forward"]}"#);
+        assert_eq!(episode.help(), RunHelp::default());
+        send(&mut episode, &mut recorder, r#"{"keys": ["forward"], "ticks": 5}"#);
+        assert_eq!(episode.help(), RunHelp { is_assisted: false, is_held: true });
+        assert_eq!(episode.world.tick(), 6);
+        let crafted = send(&mut episode, &mut recorder, r#"{"craft": "oak_planks", "ticks": 2}"#);
+        assert_eq!((crafted.events.len(), crafted.craft_problem), (1, None));
+        let failed = send(&mut episode, &mut recorder, r#"{"craft": "cake"}"#);
+        assert!(failed.craft_problem.unwrap().to_string().contains("missing"));
+        assert_eq!(episode.help(), RunHelp { is_assisted: true, is_held: true });
+        let loaded = Episode::load(&episode.save(), &terrains).unwrap();
+        assert_eq!(loaded.help(), episode.help());
+        let bytes = recorder.finish(&episode);
+        let recording = Recording::read(&bytes).unwrap();
+        assert_eq!((recording.steps(), recording.end().help), (9, episode.help()));
+        let crafted: Vec<_> = recording.inputs().map(|input| input.craft.map(ItemId::id)).collect();
+        assert_eq!(crafted[5..], [None, Some("oak_planks"), None, Some("cake")]);
+        let again = recording.replay(&terrains, |_| ()).unwrap();
+        assert_eq!((again.help(), again.world.hash()), (episode.help(), episode.world.hash()));
+        let mut forged = recording;
+        forged.end.help.is_assisted = false;
+        assert!(matches!(forged.replay(&terrains, |_| ()), Err(RecordingError::OtherScore)));
     }
 
     #[test]
@@ -371,6 +446,8 @@ mod tests {
             (&format!("{first}\n[0,0,0,0,0]\n"), "line 2: a recording has"),
             (&format!("{first}\n[2000000,0,0,0,0]\n"), "line 2: a recording has"),
             (&format!("{first}\n[1,0,0,0,0]\n"), "line 3: it ends"),
+            (&format!("{first}\n[1,0,0,0,0,\"moon\"]\n"), "line 2: it is no line"),
+            (&format!("{first}\n[1,0,0,0,0,\"stick\",0]\n"), "line 2: it is no line"),
             (&format!("{first}\n{{\"final\":\"0000000000000000\",\"steps\":3}}\n"), "line 2: it counts"),
             (&first.replace("meadow", "moon"), "there is no scene"),
         ] {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ENGINE;
 use crate::block::{WorldBlock, table};
-use crate::episode::Episode;
+use crate::episode::{Episode, RunHelp};
 use crate::light::relight;
 use crate::scene::Terrains;
 use crate::task::{TaskProgress, WorldTask};
@@ -47,6 +47,8 @@ struct Save<W> {
     scene: String,
     max_steps: u64,
     stops_when_done: bool,
+    #[serde(default)]
+    help: RunHelp,
     progress: TaskProgress,
     world: W,
     changes: Vec<(Cell, u16)>,
@@ -76,6 +78,7 @@ impl Episode {
             scene: self.scene().name().to_owned(),
             max_steps: self.max_steps,
             stops_when_done: self.stops_when_done,
+            help: self.help,
             progress: self.progress.clone(),
             world: &self.world,
             changes: changes.collect(),
@@ -129,6 +132,7 @@ impl Episode {
             progress: save.progress,
             max_steps: save.max_steps,
             stops_when_done: save.stops_when_done,
+            help: save.help,
         })
     }
 }

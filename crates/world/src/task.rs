@@ -11,7 +11,7 @@
 //! | `scene` | `meadow`, `cave` or `house`, or `{name: meadow, start: hillside}` |
 //! | `places` | what stands around the start, each at a place that the seed draws |
 //! | `goal` | predicates that must hold at the same time; see [`Goal`] |
-//! | `metrics` | what is shown beside the score: `steps`, `depth`, `distance`, `placed`, `light` |
+//! | `metrics` | what is shown beside the score; see [`Metric`] |
 //! | `max_steps` | 600 if nothing is said |
 //! | `difficulty` | 1 to 3 |
 //! | `needs` | which parts of the world it needs |
@@ -43,8 +43,11 @@ mod edit;
 mod file;
 mod goal;
 mod marks;
+mod metrics;
 mod place;
+mod problem;
 mod progress;
+mod reading;
 mod reward;
 mod sets;
 mod shipped;
@@ -52,27 +55,28 @@ mod site;
 mod snbt;
 mod words;
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 pub use goal::{GOAL_REWARD, Goal, Predicate};
 pub use marks::Marks;
-pub use progress::TaskProgress;
+pub use metrics::{Metric, TaskMetrics};
+pub use problem::{TaskError, TaskProblem};
+pub use progress::{OpenReward, TaskProgress};
 pub use reward::TaskReward;
 pub use sets::BlockSet;
 pub use shipped::{
     TaskFacts, TaskSolution, TaskStage, catalogue, find_task, shipped_files, shipped_tasks, solutions,
 };
+pub use words::metrics_told;
 
 use crate::body::is_free;
-use crate::events::EventKind;
 use crate::inventory::Inventory;
 use crate::scene::{Scene, Terrain, Terrains};
 use crate::world::World;
 use command::TaskCommand;
-use file::{StartPlace, TaskFile};
+use file::StartPlace;
 use place::Place;
 
 /// The most bytes of a task file.
@@ -82,14 +86,12 @@ pub const MAX_FILE: usize = 64 << 10;
 pub const MAX_STEPS: u64 = 1_000_000;
 const USUAL_STEPS: u64 = 600;
 
-/// The most commands, rewards and places of a task.
-const MAX_ENTRIES: usize = 200;
-
 /// The most cells that all commands of a task fill; what goes beyond stays as it is.
 const MAX_FILLED: usize = 200_000;
 
-/// The category whose tasks are long.
+/// The category whose tasks are long, and their steps if nothing is said.
 const LONG: &str = "long_horizon";
+const LONG_STEPS: u64 = 12_000;
 
 /// A task, read and checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,17 +112,6 @@ pub struct WorldTask {
     difficulty: Option<u8>,
     needs: Vec<Need>,
     warnings: Vec<TaskProblem>,
-}
-
-/// What is shown beside a score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    Steps,
-    Depth,
-    Distance,
-    Placed,
-    Light,
 }
 
 /// A part of the world that a task needs.
@@ -147,64 +138,6 @@ pub enum Need {
     Frames,
 }
 
-/// A reward that is not given in full yet.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct OpenReward {
-    pub identity: String,
-    pub event: &'static str,
-    pub times: u32,
-    pub max_times: u32,
-    pub reward: f64,
-    #[serde(rename = "goal", skip_serializing_if = "is_false")]
-    pub is_goal: bool,
-    /// The predicates of a goal that do not hold.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unmet: Vec<&'static str>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
-/// Something that is wrong with a task file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TaskProblem {
-    pub line: Option<u64>,
-    pub words: String,
-}
-
-/// Everything that is wrong with a task file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct TaskError {
-    pub problems: Vec<TaskProblem>,
-}
-
-impl TaskError {
-    fn of(line: Option<u64>, words: String) -> Self {
-        Self { problems: vec![TaskProblem { line, words }] }
-    }
-}
-
-impl fmt::Display for TaskProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "line {line}: {}", self.words),
-            None => f.write_str(&self.words),
-        }
-    }
-}
-
-impl fmt::Display for TaskError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, problem) in self.problems.iter().enumerate() {
-            write!(f, "{}{problem}", if place > 0 { "; " } else { "" })?;
-        }
-        Ok(())
-    }
-}
-
 impl WorldTask {
     /// A scene without anything to do, with the kit of one who only walks about.
     pub fn free_play(scene: Scene) -> Self {
@@ -225,41 +158,6 @@ impl WorldTask {
             needs: Vec::new(),
             warnings: Vec::new(),
         }
-    }
-
-    /// Reads a task file. Its name is `category/name`, or a name alone.
-    ///
-    /// # Errors
-    /// With all that is wrong, in words, and the lines.
-    pub fn parse(name: &str, text: &str) -> Result<Self, TaskError> {
-        let (task, problems) = Self::read(name, text)?;
-        if problems.is_empty() { Ok(task) } else { Err(TaskError { problems }) }
-    }
-
-    /// Reads a task file of somebody else's: what is not understood in it is left out, with a warning each.
-    ///
-    /// # Errors
-    /// If it is not a task file at all.
-    pub fn parse_leniently(name: &str, text: &str) -> Result<Self, TaskError> {
-        let (mut task, problems) = Self::read(name, text)?;
-        task.warnings.extend(problems);
-        Ok(task)
-    }
-
-    fn read(name: &str, text: &str) -> Result<(Self, Vec<TaskProblem>), TaskError> {
-        let file = TaskFile::read(text)?;
-        let (category, name) = name.rsplit_once('/').unwrap_or(("custom", name));
-        let mut task = Self {
-            name: name.to_owned(),
-            category: category.to_owned(),
-            source: Some(text.into()),
-            max_steps: if category == LONG { 12_000 } else { USUAL_STEPS },
-            ..Self::free_play(Scene::Meadow)
-        };
-        let mut reading = TaskReading { task: &mut task, problems: Vec::new() };
-        reading.take(file);
-        let problems = reading.problems;
-        Ok((task, problems))
     }
 
     pub fn name(&self) -> &str {
@@ -364,118 +262,5 @@ impl WorldTask {
             }
         }
         problems
-    }
-}
-
-/// A task while its file is read, with all that is wrong with it.
-struct TaskReading<'a> {
-    task: &'a mut WorldTask,
-    problems: Vec<TaskProblem>,
-}
-
-impl TaskReading<'_> {
-    fn take(&mut self, file: TaskFile) {
-        match file.text {
-            Some(text) if !text.value.trim().is_empty() && text.value.len() <= 2000 => {
-                self.task.text = text.value.trim().to_owned();
-            }
-            Some(text) => self.problems.push(TaskProblem::at(&text, "text has 1 to 2000 letters".to_owned())),
-            None => self.note(None, "text is missing: it says what is wanted"),
-        }
-        if let Some(scene) = file.scene {
-            match scene.value.scene() {
-                Ok((scene, start)) => (self.task.scene, self.task.start) = (scene, start),
-                Err(words) => self.problems.push(TaskProblem::at(&scene, words)),
-            }
-        }
-        for place in self.bounded(file.places, "places") {
-            match place.value.check() {
-                Ok(()) => {
-                    for block in place.value.blocks().into_iter().filter(|block| block.block.is_none()) {
-                        let words = format!("the world has no {} yet", block.id);
-                        self.task.warnings.push(TaskProblem::at(&place, words));
-                    }
-                    self.task.places.push(place.value);
-                }
-                Err(words) => self.problems.push(TaskProblem::at(&place, words)),
-            }
-        }
-        for command in self.bounded(file.custom_init_commands, "commands") {
-            match TaskCommand::parse(&command.value) {
-                Ok(parsed) => self.task.commands.push(parsed),
-                Err(error) if error.is_missing => {
-                    self.task.warnings.push(TaskProblem::at(&command, error.words));
-                }
-                Err(error) => self.problems.push(TaskProblem::at(&command, error.words)),
-            }
-        }
-        let mut rewards = self.bounded(file.reward_cfg, "rewards");
-        rewards.extend(self.bounded(file.milestone_reward_cfg, "rewards"));
-        for reward in rewards {
-            match TaskReward::of(&reward.value) {
-                Ok(parsed) => self.task.rewards.push(parsed),
-                Err(words) => self.problems.push(TaskProblem::at(&reward, words)),
-            }
-        }
-        if let Some(goal) = file.goal {
-            match goal.value.check() {
-                Ok(()) => self.task.goal = Some(goal.value),
-                Err(words) => self.problems.push(TaskProblem::at(&goal, words)),
-            }
-        }
-        if let Some(steps) = file.max_steps {
-            self.number(&steps, 1..=MAX_STEPS, "max_steps");
-            self.task.max_steps = steps.value.clamp(1, MAX_STEPS);
-        }
-        if let Some(difficulty) = file.difficulty {
-            let number = serde_saphyr::Spanned::new(
-                u64::from(difficulty.value),
-                difficulty.referenced,
-                difficulty.defined,
-            );
-            self.number(&number, 1..=3, "difficulty");
-            self.task.difficulty = Some(difficulty.value.clamp(1, 3));
-        }
-        (self.task.metrics, self.task.needs) = (file.metrics, file.needs);
-        if self.task.payable() <= 0.0 && self.problems.is_empty() {
-            self.note(None, "nothing is paid: a task has rewards or a goal");
-        }
-        self.note_unpayable();
-    }
-
-    /// Notes rewards for what never happens here.
-    fn note_unpayable(&mut self) {
-        let never =
-            [EventKind::KillEntity, EventKind::Leash, EventKind::Hook, EventKind::Ride, EventKind::Mobs];
-        for reward in self.task.rewards.iter().filter(|reward| never.contains(&reward.event)) {
-            let words =
-                format!("{} cannot be paid: this world has no creatures with a will", reward.event.name());
-            self.problems.push(TaskProblem { line: None, words });
-        }
-    }
-
-    fn bounded<T>(&mut self, list: Option<Vec<T>>, what: &str) -> Vec<T> {
-        let mut list = list.unwrap_or_default();
-        if list.len() > MAX_ENTRIES {
-            self.note(None, &format!("a task has at most {MAX_ENTRIES} {what}"));
-            list.truncate(MAX_ENTRIES);
-        }
-        list
-    }
-
-    fn number(
-        &mut self,
-        number: &serde_saphyr::Spanned<u64>,
-        range: std::ops::RangeInclusive<u64>,
-        what: &str,
-    ) {
-        if !range.contains(&number.value) {
-            let words = format!("{what} goes from {} to {}", range.start(), range.end());
-            self.problems.push(TaskProblem::at(number, words));
-        }
-    }
-
-    fn note(&mut self, line: Option<u64>, words: &str) {
-        self.problems.push(TaskProblem { line, words: words.to_owned() });
     }
 }

@@ -8,7 +8,7 @@ use crate::body::{Aabb, is_free, sweep_level};
 use crate::events::{Event, EventKind};
 use crate::hash::Mixer;
 use crate::inventory::{is_possible, mix_stack};
-use crate::player::{cell_of, depth_in_water};
+use crate::player::{cell_of, depth_in_water, is_lava_at};
 use crate::throw::ThrownBody;
 use crate::volume::Volume;
 use crate::world::{Body, World};
@@ -155,6 +155,12 @@ impl ItemBody {
         }
     }
 
+    /// Whether lava has destroyed it. Netherite and what it is made from do not burn.
+    fn is_burnt(&self, volume: &Volume) -> bool {
+        let id = self.stack.item.id();
+        is_lava_at(volume, self.position) && !id.starts_with("netherite_") && id != "ancient_debris"
+    }
+
     fn looks_for_others(&self) -> bool {
         let every = if self.is_at_rest() { MERGE_RESTING } else { MERGE_MOVING };
         self.age.is_multiple_of(every)
@@ -217,7 +223,7 @@ impl Things {
         for item in &mut self.items {
             item.advance(volume);
         }
-        self.items.retain(|item| item.age < LIFE);
+        self.items.retain(|item| item.age < LIFE && !item.is_burnt(volume));
         self.merge();
         self.thrown.retain_mut(|thrown| thrown.advance(volume, bodies));
     }

@@ -3,7 +3,7 @@
 use craft::{ItemId, ItemStack};
 use serde::{Deserialize, Serialize};
 
-use crate::action::{Action, Button};
+use crate::action::{Action, Button, StepInput};
 use crate::aim::{REACH, Target, aim};
 use crate::block::WorldBlock;
 use crate::body::Aabb;
@@ -15,7 +15,7 @@ use crate::hash::Mixer;
 use crate::inventory::Inventory;
 use crate::player::Player;
 use crate::scene::Terrain;
-use crate::screen::Screen;
+use crate::screen::{CraftProblem, Screen};
 use crate::things::Things;
 use crate::volume::{Cell, Volume, contains};
 
@@ -76,11 +76,22 @@ impl World {
 
     /// Goes on by a step. The dead do nothing.
     pub fn step(&mut self, action: &Action) -> Vec<Event> {
+        self.step_with(&StepInput::from(*action)).0
+    }
+
+    /// Goes on by a step, in which something may be crafted without the pointer. Returns also why it was not.
+    pub fn step_with(&mut self, input: &StepInput) -> (Vec<Event>, Option<CraftProblem>) {
         self.tick += 1;
         self.volume.forget_changes();
-        let mut events = Vec::new();
+        let (mut events, mut problem) = (Vec::new(), None);
         if !self.player.is_alive() {
-            return events;
+            return (events, problem);
+        }
+        let action = &input.action;
+        match input.craft.map(|item| self.craft_directly(item)) {
+            Some(Ok(crafted)) => events.extend(crafted),
+            Some(Err(error)) => problem = Some(error),
+            None => {}
         }
         let left = self.use_screen(*action, &mut events);
         self.player.turn(left);
@@ -90,7 +101,7 @@ impl World {
         self.things.advance(&self.volume, &self.bodies);
         self.work_containers();
         self.previous = *action;
-        events
+        (events, problem)
     }
 
     pub fn player(&self) -> &Player {

@@ -22,7 +22,7 @@ def replay(
 ) -> Iterator[tuple[NDArray[np.uint8], bytes]]:
     """Runs a recording again, and yields what was seen before each action, and the action as its seven bytes.
 
-    Raises `WorldError` if a state is not the recorded one.
+    Raises `WorldError` if a state is not the recorded one, or if something was crafted without the pointer.
     """
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         first = json.loads(next(lines))
@@ -79,6 +79,8 @@ def _run(worlds: Worlds, first: dict[str, Any], lines: Iterator[str]) -> Iterato
     for line in lines:
         part = json.loads(line)
         if isinstance(part, list):
+            if len(part) > 5:
+                raise WorldError("it crafts without the pointer, which actions cannot; `buildoff-world replay` runs it")
             action = _ACTION.pack(*part[1:])
             for _ in range(part[0]):
                 yield pictures[0].copy(), action

@@ -96,6 +96,7 @@ impl AgentEntry {
             via: BTreeMap::new(),
             prices: None,
             options: ModelOptions::default(),
+            vision: false,
             budget: None,
         }
     }

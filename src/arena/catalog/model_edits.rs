@@ -25,6 +25,7 @@ pub struct ModelPatch {
     /// The inner none removes them.
     pub prices: Option<Option<Prices>>,
     pub options: Option<ModelOptions>,
+    pub vision: Option<bool>,
 }
 
 /// What a change of a model has led to.
@@ -54,13 +55,15 @@ impl ModelPatch {
     /// Whether the catalog's files no longer decide about the model. They never decide about its name and whether it is
     /// enabled.
     fn takes_over(&self) -> bool {
-        let Self { enabled: _, display_name: _, about, provider, model_id, via, prices, options } = self;
+        let Self { enabled: _, display_name: _, about, provider, model_id, via, prices, options, vision } =
+            self;
         about.is_some()
             || provider.is_some()
             || model_id.is_some()
             || via.is_some()
             || prices.is_some()
             || options.is_some()
+            || vision.is_some()
     }
 
     fn apply(self, stored: &Model) -> Model {
@@ -74,6 +77,7 @@ impl ModelPatch {
             via: self.via.unwrap_or(stored.via),
             prices: self.prices.unwrap_or(stored.prices),
             options: self.options.unwrap_or(stored.options),
+            vision: self.vision.unwrap_or(stored.vision),
             budget: stored.budget,
         }
     }
@@ -95,12 +99,12 @@ pub async fn put_model(
     sqlx::query!(
         "
         INSERT INTO models (
-            key, provider, model_id, display_name, about, via, prices, options, enabled, edited_at
+            key, provider, model_id, display_name, about, via, prices, options, enabled, vision, edited_at
         )
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, coalesce($9, true), now())
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, coalesce($9, true), $10, now())
         ON CONFLICT (key) DO UPDATE
         SET provider = $2, model_id = $3, display_name = $4, about = $5, via = $6, prices = $7, options = $8,
-            enabled = coalesce($9, models.enabled), edited_at = now()
+            enabled = coalesce($9, models.enabled), vision = $10, edited_at = now()
         ",
         model.key as _,
         model.provider,
@@ -111,6 +115,7 @@ pub async fn put_model(
         model.prices.map(Json) as _,
         Json(&model.options) as _,
         enabled,
+        model.vision,
     )
     .execute(&mut *connection)
     .await?;
@@ -138,7 +143,7 @@ pub async fn patch_model(
         "
         UPDATE models
         SET provider = $2, model_id = $3, display_name = $4, about = $5, via = $6, prices = $7, options = $8,
-            enabled = coalesce($9, enabled), edited_at = CASE WHEN $10 THEN now() ELSE edited_at END
+            enabled = coalesce($9, enabled), vision = $11, edited_at = CASE WHEN $10 THEN now() ELSE edited_at END
         WHERE key = $1
         ",
         key as _,
@@ -151,6 +156,7 @@ pub async fn patch_model(
         Json(&model.options) as _,
         enabled,
         takes_over,
+        model.vision,
     )
     .execute(&mut *connection)
     .await?;
@@ -296,13 +302,15 @@ pub(super) async fn seed_models(connection: &mut PgConnection, models: &[Model])
 async fn seed_model(connection: &mut PgConnection, model: &Model) -> sqlx::Result<()> {
     sqlx::query!(
         "
-        INSERT INTO models (key, provider, model_id, display_name, about, via, prices, options)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        INSERT INTO models (key, provider, model_id, display_name, about, via, prices, options, vision)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         ON CONFLICT (key) DO UPDATE
-        SET provider = $2, model_id = $3, about = $5, via = $6, prices = $7, options = $8
+        SET provider = $2, model_id = $3, about = $5, via = $6, prices = $7, options = $8, vision = $9
         WHERE models.edited_at IS NULL
-          AND (models.provider, models.model_id, models.about, models.via, models.prices, models.options)
-              IS DISTINCT FROM ($2, $3, $5, $6::jsonb, $7::jsonb, $8::jsonb)
+          AND (
+              models.provider, models.model_id, models.about, models.via, models.prices, models.options,
+              models.vision
+          ) IS DISTINCT FROM ($2, $3, $5, $6::jsonb, $7::jsonb, $8::jsonb, $9)
         ",
         model.key as _,
         model.provider,
@@ -312,6 +320,7 @@ async fn seed_model(connection: &mut PgConnection, model: &Model) -> sqlx::Resul
         Json(&model.via) as _,
         model.prices.map(Json) as _,
         Json(&model.options) as _,
+        model.vision,
     )
     .execute(connection)
     .await?;

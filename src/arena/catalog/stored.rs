@@ -60,7 +60,7 @@ async fn listed_models(
     let rows = sqlx::query!(
         r#"
         SELECT
-            key AS "key: ModelKey", provider, model_id, display_name, about, enabled,
+            key AS "key: ModelKey", provider, model_id, display_name, about, enabled, vision,
             via AS "via: Json<BTreeMap<String, String>>",
             (SELECT budget FROM model_budgets WHERE model_key = key) AS budget, prices AS "prices: Json<Prices>", options AS "options: Json<ModelOptions>",
             (SELECT count(*) FROM builds WHERE model_key = key AND retired_at IS NULL) AS "builds!"
@@ -82,6 +82,7 @@ async fn listed_models(
             via: row.via.0,
             prices: row.prices.map(|prices| prices.0),
             options: row.options.0,
+            vision: row.vision,
             budget: row.budget.map(|micros| micros as f64 / 1e6),
         };
         ListedModel { model, enabled: row.enabled, builds: row.builds }

@@ -96,6 +96,7 @@ fn a_file_in_the_data_directory_stands_in_and_knows_the_built_in_providers() {
         via = { openrouter = "meta-llama/llama-4-maverick" }
         options = { temperature = 0.5, maxOutputTokens = 9000, effort = "low", efforts = ["high", "low"] }
         prices = { input = 0.5, cachedInput = 0.05, output = 0.25 }
+        vision = true
 
         [[model]]
         key = "somebody"
@@ -107,6 +108,7 @@ fn a_file_in_the_data_directory_stands_in_and_knows_the_built_in_providers() {
     .unwrap();
 
     assert_eq!(catalog.models.len(), 2);
+    assert_eq!([catalog.models[0].vision, catalog.models[1].vision], [true, false]);
     assert_eq!(catalog.prompts.len(), 20, "the prompts are the built-in ones");
     let routes: Vec<_> =
         catalog.routes(&catalog.models[0]).map(|(provider, id)| (provider.base_url.as_str(), id)).collect();

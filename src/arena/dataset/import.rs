@@ -72,8 +72,18 @@ pub async fn store_prompt(pool: &PgPool, prompt: &DatasetPrompt) -> Result<Store
 
 /// Adds a model, unless there is one with its key.
 pub async fn store_model(pool: &PgPool, model: &DatasetModel) -> Result<StoredRecord, RecordError> {
-    let DatasetModel { key, provider, model_id, display_name, about, via, options, enabled, created_at } =
-        model;
+    let DatasetModel {
+        key,
+        provider,
+        model_id,
+        display_name,
+        about,
+        via,
+        options,
+        vision,
+        enabled,
+        created_at,
+    } = model;
     let checked = Model {
         key: key.clone(),
         provider: provider.clone(),
@@ -83,6 +93,7 @@ pub async fn store_model(pool: &PgPool, model: &DatasetModel) -> Result<StoredRe
         via: via.clone(),
         prices: None,
         options: *options,
+        vision: *vision,
         budget: None,
     };
     if let Some(problem) = checked.problem() {
@@ -90,8 +101,10 @@ pub async fn store_model(pool: &PgPool, model: &DatasetModel) -> Result<StoredRe
     }
     let stored = sqlx::query!(
         "
-        INSERT INTO models (key, provider, model_id, display_name, about, via, options, enabled, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        INSERT INTO models (
+            key, provider, model_id, display_name, about, via, options, enabled, created_at, vision
+        )
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
         ON CONFLICT (key) DO NOTHING
         ",
         key as _,
@@ -103,6 +116,7 @@ pub async fn store_model(pool: &PgPool, model: &DatasetModel) -> Result<StoredRe
         Json(options) as _,
         enabled,
         created_at,
+        vision,
     )
     .execute(pool)
     .await?;
@@ -143,9 +157,9 @@ pub async fn store_build(
         "
         INSERT INTO builds (
             id, log_id, prompt_id, model_key, settings, digest, grid, grid_is_best, spec,
-            warnings, block_count, attempts, generation_time_ms, created_at, retired_at
+            warnings, block_count, block_kinds, attempts, generation_time_ms, created_at, retired_at
         )
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
         ",
         record.id,
         record.log_id,
@@ -158,6 +172,7 @@ pub async fn store_build(
         build.spec,
         Json(&build.warnings) as _,
         build.block_count as i32,
+        i16::from(build.block_kinds),
         record.generation.attempts,
         record.generation.generation_time_ms,
         record.created_at,

@@ -4,10 +4,8 @@
 //! ready has its build: both are written in one transaction.
 
 mod batched;
-mod listing;
 
 pub use batched::BatchedBuild;
-pub use listing::{Job, JobFilter, find, list, of_slot, reparsable, under_way};
 
 use std::collections::HashMap;
 
@@ -15,7 +13,7 @@ use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::attempts::{self, AbortReason};
-use super::lease::{self, Claim, JobFailure, Lease, LeaseError};
+use super::lease::{self, Claim, JobFailure, LeaseError};
 use super::{JobKind, JobState, claims};
 use crate::arena::builds::{self, BuildSlot, GenerationInfo, PackedBuild, StoreError};
 use crate::arena::{ModelKey, PromptId, Settings, generations};
@@ -23,10 +21,9 @@ use crate::arena::{ModelKey, PromptId, Settings, generations};
 /// A job that a worker has claimed, with what the model is asked for.
 #[derive(Clone, Debug)]
 pub struct ClaimedBuild {
-    pub lease: Lease,
+    pub claim: Claim,
     pub slot: BuildSlot,
     pub prompt_text: String,
-    pub provider: String,
 }
 
 /// Why no build is asked for.
@@ -159,7 +156,7 @@ pub async fn enqueue_all(connection: &mut PgConnection, slots: &[&BuildSlot]) ->
 /// Loads what a claimed job needs; where the build exists by now, the reason why nobody is asked.
 pub(super) async fn load_claimed(
     connection: &mut PgConnection,
-    Claim { lease, model, provider }: Claim,
+    claim: Claim,
 ) -> sqlx::Result<Result<ClaimedBuild, JobFailure<'static>>> {
     let row = sqlx::query!(
         r#"
@@ -168,16 +165,16 @@ pub(super) async fn load_claimed(
         JOIN prompts ON prompts.id = prompt_id
         WHERE job_id = $1
         "#,
-        lease.job
+        claim.lease.job
     )
     .fetch_one(&mut *connection)
     .await?;
-    let slot = BuildSlot { prompt: row.prompt, model, settings: row.settings };
+    let slot = BuildSlot { prompt: row.prompt, model: claim.model.clone(), settings: row.settings };
     if builds::exists(connection, &slot).await? {
         let message = "A build was imported while the job was queued, so the model was not asked.";
         return Ok(Err(JobFailure { code: "exists", message }));
     }
-    Ok(Ok(ClaimedBuild { lease, slot, prompt_text: row.text, provider }))
+    Ok(Ok(ClaimedBuild { claim, slot, prompt_text: row.text }))
 }
 
 impl ClaimedBuild {
@@ -189,10 +186,10 @@ impl ClaimedBuild {
         build: &PackedBuild,
         generation: GenerationInfo,
     ) -> Result<(), LeaseError> {
-        let mut transaction = self.lease.begin(pool).await?;
+        let mut transaction = self.claim.lease.begin(pool).await?;
         match builds::store(&mut transaction, &self.slot, build, generation, false).await {
             Ok(stored) => {
-                set_build(&mut transaction, self.lease.job, stored.id, None).await?;
+                set_build(&mut transaction, self.claim.lease.job, stored.id, None).await?;
                 transaction.commit().await?;
                 Ok(())
             }
@@ -200,7 +197,7 @@ impl ClaimedBuild {
             Err(reason) => {
                 transaction.rollback().await?;
                 let message = format!("The answer is a build, but {reason}.");
-                self.lease.fail(pool, JobFailure { code: "exists", message: &message }).await
+                self.claim.lease.fail(pool, JobFailure { code: "exists", message: &message }).await
             }
         }
     }
@@ -274,40 +271,6 @@ pub async fn cancel_for_import(connection: &mut PgConnection, slot: &BuildSlot) 
     for job in cancelled {
         attempts::abort_open(connection, job, AbortReason::Unneeded).await?;
     }
-    Ok(())
-}
-
-/// Cancels what is queued for a model or a prompt that an admin has disabled. What is running or in a batch goes on, since
-/// it is being paid for. Returns the number of cancelled jobs.
-pub async fn cancel_queued(
-    connection: &mut PgConnection,
-    model: Option<&ModelKey>,
-    prompt: Option<&PromptId>,
-) -> sqlx::Result<u64> {
-    let cancelled = sqlx::query!(
-        "
-        UPDATE jobs
-        SET state = 'cancelled', ended_at = clock_timestamp(), error_code = 'switched_off',
-            error = 'An admin disabled the model or the prompt.', forgiven = true
-        FROM build_jobs
-        WHERE job_id = id AND state = 'queued' AND batch_id IS NULL AND (model_key = $1 OR prompt_id = $2)
-        ",
-        model as _,
-        prompt as _,
-    )
-    .execute(connection)
-    .await?;
-    Ok(cancelled.rows_affected())
-}
-
-/// Lets seeding ask again for the builds of these failed and cancelled jobs.
-pub async fn allow_retry(connection: &mut PgConnection, jobs: &[Uuid]) -> sqlx::Result<()> {
-    sqlx::query!(
-        "UPDATE jobs SET forgiven = true WHERE id = ANY ($1) AND state IN ('failed', 'cancelled') AND NOT forgiven",
-        jobs,
-    )
-    .execute(connection)
-    .await?;
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use sqlx::{PgConnection, PgPool};
 
 use super::attempts::{self, AbortReason};
 use super::builds::{self, ClaimedBuild};
+use super::judgements::{self, ClaimedJudging};
 use super::lease::{self, Claim, JobFailure, Lease, LeaseError, interval};
 use super::{JobKind, JobState, pauses};
 use crate::arena::ModelKey;
@@ -29,6 +30,7 @@ pub struct ModelRoute {
 #[derive(Clone, Debug)]
 pub enum ClaimedJob {
     Build(ClaimedBuild),
+    Judge(ClaimedJudging),
 }
 
 /// Whether a worker should try to claim a job. Pauses of providers and budgets are left to [`claim`].
@@ -168,6 +170,7 @@ async fn claim_next(
     let claim = Claim { lease, model: row.model_key, provider: row.provider };
     let loaded = match row.kind {
         JobKind::Build => builds::load_claimed(&mut transaction, claim).await?.map(ClaimedJob::Build),
+        JobKind::Judge => judgements::load_claimed(&mut transaction, claim).await?.map(ClaimedJob::Judge),
     };
     let interrupted = format!("Buildoff stopped {MAX_INTERRUPTIONS} times while it worked on this job.");
     let result = match loaded {

@@ -16,8 +16,9 @@ pub struct Lease {
     pub(super) fence: i64,
 }
 
-/// A job that is claimed, before what its kind needs is loaded.
-pub(super) struct Claim {
+/// A job that a worker has claimed: the right to work on it, and who is asked.
+#[derive(Clone, Debug)]
+pub struct Claim {
     pub lease: Lease,
     pub model: ModelKey,
     pub provider: String,

@@ -49,6 +49,8 @@ impl Arena {
             ..StoredJudgement::of(&sent, build)
         };
         if !said.insert(&mut transaction).await? {
+            // The judging stays closed: it was opened again while the build was being judged.
+            transaction.commit().await?;
             return Err(JudgingError::AlreadyJudged(build));
         }
         budgets.store(&mut transaction).await?;

@@ -261,7 +261,9 @@ impl JudgesInput {
         for settings in ladders {
             let all = PromptFilter::default();
             let ladder = tallies::read(connection, &settings, &all, Pace::Background, published).await?;
-            self.ladders.push((settings, ladder.tallies));
+            // Sizes are for another fit.
+            let tallies = ladder.tallies.into_iter().map(|tally| PairTally { sizes: None, ..tally });
+            self.ladders.push((settings, tallies.collect()));
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Computing a ladder's statistics as votes come in, and storing them for the next server that starts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use super::super::sampling::TimesShown;
 use super::super::tallies::{self, LadderTallies, Pace};
 use super::super::{Arena, ModelKey, PromptFilter, heavy_voters, lineup, shown};
 use super::refreshing_cache::{Computed, RefreshingCache};
-use super::{LadderStats, Leaderboard, Published, RatingHistory};
+use super::{LadderStats, Leaderboard, Published, RatingHistory, expenses};
 
 /// How many batches of votes one computation reads for the history; the next one reads on.
 const HISTORY_BATCHES: usize = 10;
@@ -93,9 +93,10 @@ impl Arena {
         let all = PromptFilter::default();
         let tallies = tallies::read(&mut snapshot, &self.settings, &all, pace, published).await?;
         let heavy_voters = heavy_voters::read(&mut snapshot, &self.settings, pace, published).await?;
+        let expenses = expenses::read(&mut snapshot, &self.settings, &all).await?;
         snapshot.commit().await?;
-        let stats =
-            run_blocking(move || LadderStats::of(&tallies, &heavy_voters, &ranked, history, now)).await?;
+        let compute = move || LadderStats::of(&tallies, expenses, &heavy_voters, &ranked, history, now);
+        let stats = run_blocking(compute).await?;
         self.store_stats(stats_version, &stats, started.elapsed()).await?;
         Ok(Computed { version: stats.history.is_whole.then_some(stats_version), value: stats, stored: None })
     }
@@ -136,17 +137,18 @@ impl Arena {
         let (mut entries, _) =
             self.entries(&mut snapshot, published, &builders, shown.to_show(published)).await?;
         let tallies = tallies::read(&mut snapshot, &self.settings, filter, Pace::AtOnce, published).await?;
+        let expenses = expenses::read(&mut snapshot, &self.settings, filter).await?;
         snapshot.commit().await?;
         let candidates: BTreeSet<_> = entries.iter().map(|entry| entry.model.key.clone()).collect();
         // Visitors wait for this, so voters are not read. Its intervals are clustered by prompts alone.
-        let mut stats =
-            run_blocking(move || LadderStats::of(&tallies, &[], &candidates, RatingHistory::default(), now))
-                .await?;
+        let history = RatingHistory::default();
+        let compute = move || LadderStats::of(&tallies, expenses, &[], &candidates, history, now);
+        let mut stats = run_blocking(compute).await?;
         for entry in &mut entries {
             entry.set_counts(stats.total(&entry.model.key));
         }
         entries.retain(|entry| self.is_listed(&lineup, entry));
-        stats.fit.models.retain(|model, _| entries.iter().any(|entry| entry.model.key == *model));
+        stats.fit.retain(|model| entries.iter().any(|entry| entry.model.key == *model));
         let board = Leaderboard::by_skill(now, entries, Arc::new(stats));
         Ok(Computed { version: Some(stats_version), value: board, stored: None })
     }
@@ -217,8 +219,8 @@ impl Arena {
 impl Leaderboard {
     fn empty() -> Self {
         let now = OffsetDateTime::now_utc();
-        let stats =
-            LadderStats::of(&LadderTallies::default(), &[], &BTreeSet::new(), RatingHistory::default(), now);
+        let (tallies, history) = (LadderTallies::default(), RatingHistory::default());
+        let stats = LadderStats::of(&tallies, BTreeMap::new(), &[], &BTreeSet::new(), history, now);
         Self::by_skill(now, Vec::new(), Arc::new(stats))
     }
 }

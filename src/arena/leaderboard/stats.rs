@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use super::super::skill::{self, Fit, HeavyVoter, PairTally};
 use super::super::tallies::LadderTallies;
 use super::super::{ChoiceCounts, ModelKey, PromptId};
-use super::RatingHistory;
+use super::{BuildExpenses, RatingHistory};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LadderStats {
@@ -21,6 +21,7 @@ pub struct LadderStats {
     #[serde(with = "time::serde::timestamp::milliseconds")]
     pub computed_at: OffsetDateTime,
     pub fit: Fit,
+    pub expenses: BTreeMap<ModelKey, BuildExpenses>,
     pub duels: PairRecords,
     /// The record of each model on each prompt.
     pub prompts: PromptRecords,
@@ -46,6 +47,7 @@ impl LadderStats {
     /// Heavy work. Only the `ranked` models get a skill.
     pub(super) fn of(
         tallies: &LadderTallies,
+        expenses: BTreeMap<ModelKey, BuildExpenses>,
         heavy_voters: &[HeavyVoter],
         ranked: &BTreeSet<ModelKey>,
         history: RatingHistory,
@@ -54,7 +56,7 @@ impl LadderStats {
         let votes = tallies.tallies.iter().map(|tally| tally.counts.sum()).sum();
         let (duels, prompts) = records(&tallies.tallies);
         let fit = skill::fit(&tallies.tallies, heavy_voters, skill::PRIOR, ranked);
-        Self { votes, voters: tallies.voters, computed_at, fit, duels, prompts, history }
+        Self { votes, voters: tallies.voters, computed_at, fit, expenses, duels, prompts, history }
     }
 
     pub fn duel(&self, one: &ModelKey, other: &ModelKey) -> Option<Record> {

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
-use super::{ChoiceCounts, HeavyVoter, ModelKey, PairTally};
+use super::equal_size::SizeGap;
+use super::{BuildSize, ChoiceCounts, HeavyVoter, ModelKey, PairTally, VoterTally};
 
 /// Models that can be compared with each other, and their duels.
 pub(super) struct ComparisonGraph<'a> {
@@ -20,12 +21,43 @@ pub(super) struct ComparisonGraph<'a> {
 pub(super) struct Duel {
     pub left: usize,
     pub right: usize,
+    /// By how much the left builds are larger; no gap where sizes are not looked at.
+    pub gap: SizeGap,
     pub outcomes: [u64; 3],
+}
+
+/// What a graph knows of the sizes of builds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum SizeUse {
+    Ignored,
+    /// Votes on builds of unknown sizes are left out. The models of each duel are in the order of their indexes, since
+    /// sides do not matter here and fewer duels are faster.
+    Compared,
 }
 
 impl Duel {
     pub fn count(&self) -> u64 {
         self.outcomes.iter().sum()
+    }
+
+    /// None where sizes are compared and not known.
+    fn of(
+        [left, right]: [usize; 2],
+        counts: &ChoiceCounts,
+        sizes: Option<[BuildSize; 2]>,
+        size_use: SizeUse,
+    ) -> Option<Self> {
+        let outcomes = outcomes(counts);
+        if size_use == SizeUse::Ignored {
+            return Some(Self { left, right, gap: SizeGap::NONE, outcomes });
+        }
+        let [one, other] = sizes?;
+        if left < right {
+            return Some(Self { left, right, gap: SizeGap::between(one, other), outcomes });
+        }
+        let [won, tied, lost] = outcomes;
+        let gap = SizeGap::between(other, one);
+        Some(Self { left: right, right: left, gap, outcomes: [lost, tied, won] })
     }
 
     fn add(&mut self, other: &Self) {
@@ -39,8 +71,9 @@ impl<'a> ComparisonGraph<'a> {
         tallies: &'a [PairTally],
         heavy_voters: &[HeavyVoter],
         any_vote_connects: bool,
+        size_use: SizeUse,
     ) -> Option<Self> {
-        let whole = Self::whole(tallies, heavy_voters);
+        let whole = Self::whole(tallies, heavy_voters, size_use);
         let votes = whole.votes_per_model();
         let components = whole.components(any_vote_connects);
         let main = components.iter().max_by_key(|members| {
@@ -56,7 +89,7 @@ impl<'a> ComparisonGraph<'a> {
     fn components(&self, any_vote_connects: bool) -> Vec<Vec<usize>> {
         let count = self.models.len();
         let mut beat = vec![vec![false; count]; count];
-        for Duel { left, right, outcomes: [won, _, lost] } in self.duels() {
+        for Duel { left, right, outcomes: [won, _, lost], .. } in self.duels() {
             beat[left][right] |= any_vote_connects || won > 0;
             beat[right][left] |= any_vote_connects || lost > 0;
         }
@@ -72,23 +105,24 @@ impl<'a> ComparisonGraph<'a> {
     }
 
     /// All models and all votes that compare two of them.
-    fn whole(tallies: &'a [PairTally], heavy_voters: &[HeavyVoter]) -> Self {
-        let votes = || {
-            let comparing = tallies.iter().map(|tally| (tally, outcomes(&tally.counts)));
-            comparing.filter(|(tally, outcomes)| *outcomes != [0; 3] && tally.a != tally.b)
+    fn whole(tallies: &'a [PairTally], heavy_voters: &[HeavyVoter], size_use: SizeUse) -> Self {
+        let compares = |tally: &PairTally| {
+            let is_known = size_use == SizeUse::Ignored || tally.sizes.is_some();
+            is_known && outcomes(&tally.counts) != [0; 3] && tally.a != tally.b
         };
-        let models = sorted(votes().flat_map(|(tally, _)| [&tally.a, &tally.b]));
-        let prompts = sorted(votes().map(|(tally, _)| &tally.prompt));
+        let votes = || tallies.iter().filter(|tally| compares(tally));
+        let models = sorted(votes().flat_map(|tally| [&tally.a, &tally.b]));
+        let prompts = sorted(votes().map(|tally| &tally.prompt));
         let (number, row) = (index_by_item(&models), index_by_item(&prompts));
         let mut duels: Vec<Vec<Duel>> = vec![Vec::new(); prompts.len()];
-        for (tally, outcomes) in votes() {
-            let (left, right) = (number[&tally.a], number[&tally.b]);
-            duels[row[&tally.prompt]].push(Duel { left, right, outcomes });
+        for tally in votes() {
+            let models = [number[&tally.a], number[&tally.b]];
+            duels[row[&tally.prompt]].extend(Duel::of(models, &tally.counts, tally.sizes, size_use));
         }
         let known = |model: &ModelKey| number.get::<ModelKey>(model).copied();
         let duels_of = |voter: &HeavyVoter| {
-            let duels = voter.tallies.iter().filter_map(|(a, b, counts)| {
-                Some(Duel { left: known(a)?, right: known(b)?, outcomes: outcomes(counts) })
+            let duels = voter.tallies.iter().filter_map(|VoterTally { a, b, sizes, counts }| {
+                Duel::of([known(a)?, known(b)?], counts, *sizes, size_use)
             });
             merged(duels.filter(|duel| duel.left != duel.right && duel.count() > 0).collect())
         };
@@ -109,9 +143,16 @@ impl<'a> ComparisonGraph<'a> {
         }
     }
 
-    /// The duels, summed over all prompts.
+    /// The duels, summed over all prompts. Where sizes are compared, few are alike.
     pub fn duels(&self) -> Vec<Duel> {
         merged(self.prompts.concat())
+    }
+
+    /// The duels, summed over all prompts and sizes.
+    pub fn pairs(&self) -> Vec<Duel> {
+        let mut duels = self.prompts.concat();
+        duels.iter_mut().for_each(|duel| duel.gap = SizeGap::NONE);
+        merged(duels)
     }
 
     pub fn votes_per_model(&self) -> Vec<u64> {
@@ -157,11 +198,11 @@ fn index_by_item<'a, T: Eq + Hash>(sorted: &[&'a T]) -> HashMap<&'a T, usize> {
     sorted.iter().copied().zip(0..).collect()
 }
 
-/// Sums the duels of the same two models on the same sides, and sorts them.
+/// Sums the duels of the same two models on the same sides and with the same gap, and sorts them.
 fn merged(mut duels: Vec<Duel>) -> Vec<Duel> {
-    duels.sort_unstable_by_key(|duel| (duel.left, duel.right));
+    duels.sort_unstable_by_key(|duel| (duel.left, duel.right, duel.gap));
     duels.dedup_by(|next, kept| {
-        let same = (next.left, next.right) == (kept.left, kept.right);
+        let same = (next.left, next.right, next.gap) == (kept.left, kept.right, kept.gap);
         if same {
             kept.add(next);
         }

@@ -5,10 +5,12 @@
 //! Both x and ln ν enter linearly, so the log-likelihood is concave and has one maximum.
 //!
 //! A point is a vector of one skill per model, in nats and with a sum of zero. If the votes tell how frequent ties are,
-//! ln ν follows; [`Likelihood::with_side`] adds the advantage of the left side as the last element.
+//! ln ν follows; then the advantage of the left side and what size is worth, where [`Likelihood::with_side`] and
+//! [`Likelihood::with_sizes`] add them.
 
 use nalgebra::{Cholesky, DMatrix, DVector, DVectorView, Dyn};
 
+use super::equal_size::SizeAxis;
 use super::graph::Duel;
 
 #[derive(Clone, Copy)]
@@ -19,6 +21,7 @@ pub(super) struct Likelihood<'a> {
     prior: f64,
     ties: TieUse,
     with_side: bool,
+    with_sizes: [bool; SizeAxis::COUNT],
 }
 
 /// How often the duels ended in a tie. Between never and always, ν is fitted. At the ends it has no finite maximum, and
@@ -54,17 +57,24 @@ impl<'a> Likelihood<'a> {
             tied if tied == votes => TieUse::Always,
             _ => TieUse::Sometimes,
         };
-        Self { models, duels, prior, ties, with_side: false }
+        Self { models, duels, prior, ties, with_side: false, with_sizes: [false; SizeAxis::COUNT] }
     }
 
     /// The same of other votes on the same models.
     pub fn of<'d>(&self, duels: &'d [Duel]) -> Likelihood<'d> {
-        Likelihood { with_side: self.with_side, ..Likelihood::new(self.models, duels, self.prior) }
+        let plain = Likelihood::new(self.models, duels, self.prior);
+        Likelihood { with_side: self.with_side, with_sizes: self.with_sizes, ..plain }
     }
 
     /// The same with the advantage of the left side as a parameter.
     pub fn with_side(&self) -> Self {
         Self { with_side: true, ..*self }
+    }
+
+    /// The same with what size is worth as parameters, for those axes that are true. Each also has phantom games: as many
+    /// builds won, and lost, against one half as large of an equal model as each model won, and lost, against the mean.
+    pub fn with_sizes(&self, with_sizes: [bool; SizeAxis::COUNT]) -> Self {
+        Self { with_sizes, ..*self }
     }
 
     pub fn votes(&self) -> u64 {
@@ -79,6 +89,18 @@ impl<'a> Likelihood<'a> {
     /// The index of the advantage of the left side in a point.
     pub fn side_parameter(&self) -> Option<usize> {
         self.with_side.then(|| self.models + usize::from(self.tie_parameter().is_some()))
+    }
+
+    /// The index of what a doubling along this axis is worth in a point.
+    pub fn size_parameter(&self, axis: SizeAxis) -> Option<usize> {
+        let before = self.models + usize::from(self.tie_parameter().is_some()) + usize::from(self.with_side);
+        let earlier = self.with_sizes[..axis.index()].iter().filter(|&&is_used| is_used).count();
+        self.with_sizes[axis.index()].then_some(before + earlier)
+    }
+
+    /// The axes that are parameters, with their indexes in a point.
+    pub fn size_parameters(&self) -> impl Iterator<Item = (SizeAxis, usize)> {
+        SizeAxis::ALL.into_iter().filter_map(|axis| Some((axis, self.size_parameter(axis)?)))
     }
 
     /// Whether any vote tells the models apart.
@@ -104,11 +126,12 @@ impl<'a> Likelihood<'a> {
     }
 
     /// Between equals, which most duels nearly are, a share of ν / (2 + ν) is tied.
-    fn start(&self, skills: DVectorView<'_, f64>) -> DVector<f64> {
+    pub fn start(&self, skills: DVectorView<'_, f64>) -> DVector<f64> {
         let (votes, tied) = totals(self.duels);
         let ln_nu = self.tie_parameter().map(|_| (2.0 * tied as f64 / (votes - tied) as f64).ln());
         let side = self.with_side.then_some(0.0);
-        let elements: Vec<f64> = skills.iter().copied().chain(ln_nu).chain(side).collect();
+        let sizes = self.size_parameters().map(|_| 0.0);
+        let elements: Vec<f64> = skills.iter().copied().chain(ln_nu).chain(side).chain(sizes).collect();
         DVector::from_vec(elements)
     }
 
@@ -190,7 +213,7 @@ impl<'a> Likelihood<'a> {
         ([half, ln_nu, -half], half.abs().max(ln_nu))
     }
 
-    fn log_likelihood(&self, point: &DVector<f64>) -> f64 {
+    pub fn log_likelihood(&self, point: &DVector<f64>) -> f64 {
         let votes = self.duels.iter().map(|duel| {
             let (weights, highest) = self.log_weights(duel, point);
             let below = weights.map(|weight| weight - highest);
@@ -199,14 +222,18 @@ impl<'a> Likelihood<'a> {
                 duel.outcomes.iter().zip(below).map(|(&count, below)| count as f64 * below).sum();
             reached - duel.count() as f64 * sum.ln()
         });
-        let phantoms = self.leads_over_mean(point).map(|lead| 2.0 * ln_sigmoid(lead) - lead);
+        let sizes = self.size_parameters().map(|(_, parameter)| point[parameter]);
+        let phantoms = self.leads_over_mean(point).chain(sizes).map(|lead| 2.0 * ln_sigmoid(lead) - lead);
         votes.sum::<f64>() + self.prior * phantoms.sum::<f64>()
     }
 
-    fn gradient(&self, point: &DVector<f64>) -> DVector<f64> {
+    pub fn gradient(&self, point: &DVector<f64>) -> DVector<f64> {
         let mut gradient = self.gradient_contribution(self.duels, point);
-        let phantoms = self.leads_over_mean(point).map(|lead| self.prior * (1.0 - 2.0 * sigmoid(lead)));
-        let phantoms = DVector::from_iterator(self.models, phantoms);
+        let phantom_slope = |lead| self.prior * (1.0 - 2.0 * sigmoid(lead));
+        for (_, parameter) in self.size_parameters() {
+            gradient[parameter] += phantom_slope(point[parameter]);
+        }
+        let phantoms = DVector::from_iterator(self.models, self.leads_over_mean(point).map(phantom_slope));
         // Raising a model's skill also raises the mean that phantoms are compared with.
         let mut skills = gradient.rows_mut(0, self.models);
         skills += &phantoms;
@@ -217,7 +244,7 @@ impl<'a> Likelihood<'a> {
     /// The negative second derivatives: the scatter that the chances lead to expect, whatever the outcomes were. They
     /// vanish in the direction in which all skills rise together, so a constant is added there to make the matrix
     /// invertible. No gradient points in that direction, so its amount does not matter.
-    fn curvature(&self, point: &DVector<f64>) -> Option<Cholesky<f64, Dyn>> {
+    pub fn curvature(&self, point: &DVector<f64>) -> Option<Cholesky<f64, Dyn>> {
         let mut curvature = DMatrix::zeros(point.len(), point.len());
         for duel in self.duels {
             let chances = self.chances(duel, point);
@@ -225,14 +252,18 @@ impl<'a> Likelihood<'a> {
             self.add_scatter(&mut curvature, duel, expected, slopes(chances));
         }
         let count = self.models as f64;
-        let phantoms = self.leads_over_mean(point).map(|lead| 2.0 * self.prior * sigmoid_derivative(lead));
-        let phantoms = DVector::from_iterator(self.models, phantoms);
+        let phantom_curvature = |lead| 2.0 * self.prior * sigmoid_derivative(lead);
+        let phantoms =
+            DVector::from_iterator(self.models, self.leads_over_mean(point).map(phantom_curvature));
         let shared = phantoms.mean() + (curvature.trace() + phantoms.sum()) / count;
         for row in 0..self.models {
             curvature[(row, row)] += phantoms[row];
             for column in 0..self.models {
                 curvature[(row, column)] += (shared - phantoms[row] - phantoms[column]) / count;
             }
+        }
+        for (_, parameter) in self.size_parameters() {
+            curvature[(parameter, parameter)] += phantom_curvature(point[parameter]);
         }
         curvature.cholesky()
     }
@@ -243,29 +274,35 @@ impl<'a> Likelihood<'a> {
         let lead = moment(|slope| slope.lead * slope.lead);
         let mixed = moment(|slope| slope.lead * slope.ln_nu);
         let ln_nu = moment(|slope| slope.ln_nu * slope.ln_nu);
-        for (row, effect) in self.effects(duel) {
+        let effects = self.effects(duel);
+        for (row, effect) in effects.clone() {
             let slope = Predictors {
                 lead: effect.lead * lead + effect.ln_nu * mixed,
                 ln_nu: effect.lead * mixed + effect.ln_nu * ln_nu,
             };
-            for (column, effect) in self.effects(duel) {
+            for (column, effect) in effects.clone() {
                 sum[(row, column)] += effect.dot(slope);
             }
         }
     }
 
     /// The parameters that a duel depends on, and what each adds to the lead and to ln ν.
-    fn effects(&self, duel: &Duel) -> impl Iterator<Item = (usize, Predictors)> {
-        let on_lead = |sign| Predictors { lead: sign, ln_nu: 0.0 };
+    fn effects(&self, duel: &Duel) -> impl Iterator<Item = (usize, Predictors)> + Clone + use<> {
+        let on_lead = |amount| Predictors { lead: amount, ln_nu: 0.0 };
         let tie = self.tie_parameter().map(|parameter| (parameter, Predictors { lead: 0.0, ln_nu: 1.0 }));
         let side = self.side_parameter().map(|parameter| (parameter, on_lead(1.0)));
-        [(duel.left, on_lead(1.0)), (duel.right, on_lead(-1.0))].into_iter().chain(tie).chain(side)
+        let [blocks, kinds] =
+            SizeAxis::ALL.map(|axis| Some((self.size_parameter(axis)?, on_lead(duel.gap.along(axis)))));
+        let models = [(duel.left, on_lead(1.0)), (duel.right, on_lead(-1.0))].map(Some);
+        [models[0], models[1], tie, side, blocks, kinds].into_iter().flatten()
     }
 
     /// By how much the left model is the favourite, in nats.
     fn lead(&self, duel: &Duel, point: &DVector<f64>) -> f64 {
         let side = self.side_parameter().map_or(0.0, |side| point[side]);
-        point[duel.left] - point[duel.right] + side
+        let size: f64 =
+            self.size_parameters().map(|(axis, parameter)| point[parameter] * duel.gap.along(axis)).sum();
+        point[duel.left] - point[duel.right] + side + size
     }
 
     fn leads_over_mean(&self, point: &DVector<f64>) -> impl Iterator<Item = f64> {

@@ -1,4 +1,5 @@
 mod coverage;
+mod equal_size;
 mod heavy_voters;
 mod oracle;
 mod simulation;
@@ -16,7 +17,7 @@ fn key(name: &str) -> ModelKey {
 
 fn votes(prompt: &str, a: &str, b: &str, choice: Choice, count: u32) -> PairTally {
     let counts = ChoiceCounts::of(choice, count.into());
-    PairTally { prompt: prompt.parse().unwrap(), a: key(a), b: key(b), counts }
+    PairTally { prompt: prompt.parse().unwrap(), a: key(a), b: key(b), sizes: None, counts }
 }
 
 fn everybody(tallies: &[PairTally]) -> BTreeSet<ModelKey> {
@@ -66,7 +67,7 @@ fn without_ties_the_fit_is_that_of_bradley_and_terry() {
 #[test]
 fn the_covariance_agrees_with_the_oracle() {
     let tallies = oracle::votes();
-    let graph = ComparisonGraph::largest_component(&tallies, &[], false).unwrap();
+    let graph = ComparisonGraph::largest_component(&tallies, &[], false, SizeUse::Ignored).unwrap();
     let duels = graph.duels();
     let likelihood = Likelihood::new(4, &duels, 0.0);
     let peak = likelihood.maximum(DVector::zeros(4).as_view());
@@ -224,8 +225,8 @@ fn first_place_hangs_on_the_votes_that_help_it_most() {
 /// The same votes, had the builds changed sides.
 fn mirrored(tallies: &[PairTally]) -> Vec<PairTally> {
     let mirror = |tally: &PairTally| {
-        let counts = tally.counts.mirrored();
-        PairTally { a: tally.b.clone(), b: tally.a.clone(), counts, ..tally.clone() }
+        let (counts, sizes) = (tally.counts.mirrored(), tally.sizes.map(|[a, b]| [b, a]));
+        PairTally { a: tally.b.clone(), b: tally.a.clone(), sizes, counts, ..tally.clone() }
     };
     tallies.iter().map(mirror).collect()
 }
@@ -273,19 +274,29 @@ fn a_fit_survives_json_and_speaks_camel_case() {
 }
 
 #[test]
-fn a_stored_fit_that_knows_no_ties_is_not_read() {
-    let mut json = serde_json::to_value(Fit::default()).unwrap();
+fn a_stored_fit_that_knows_no_ties_or_no_sizes_is_not_read() {
+    let json = serde_json::to_value(Fit::default()).unwrap();
     assert!(serde_json::from_value::<Fit>(json.clone()).is_ok());
-    json.as_object_mut().unwrap().remove("ties");
-    assert!(serde_json::from_value::<Fit>(json).is_err());
+    for field in ["ties", "equalSize"] {
+        let mut json = json.clone();
+        json.as_object_mut().unwrap().remove(field);
+        assert!(serde_json::from_value::<Fit>(json).is_err(), "{field}");
+    }
 }
 
 fn any_tally() -> impl Strategy<Value = PairTally> {
     let prompts = ["one", "two", "three", "four", "five", "six", "seven"];
     let counts = prop_oneof![0..4_u32, 0..90_u32, Just(u32::MAX)];
     let models = || select(vec!["a", "b", "c", "d", "e", "f"]);
-    (select(prompts.to_vec()), models(), models(), select(vec![A, B, Tie, BothBad]), counts)
-        .prop_map(|(prompt, a, b, choice, count)| votes(prompt, a, b, choice, count))
+    let votes = (select(prompts.to_vec()), models(), models(), select(vec![A, B, Tie, BothBad]), counts)
+        .prop_map(|(prompt, a, b, choice, count)| votes(prompt, a, b, choice, count));
+    (votes, proptest::option::of([any_size(), any_size()]))
+        .prop_map(|(tally, sizes)| PairTally { sizes, ..tally })
+}
+
+fn any_size() -> impl Strategy<Value = BuildSize> {
+    let number = || prop_oneof![1..300_u32, Just(0), Just(u32::MAX)];
+    (number(), number()).prop_map(|(blocks, kinds)| BuildSize { blocks, kinds })
 }
 
 fn in_two_orders() -> impl Strategy<Value = (Vec<PairTally>, Vec<PairTally>)> {
@@ -300,15 +311,20 @@ proptest! {
     #[test]
     fn every_number_is_finite_and_in_order(tallies in vec(any_tally(), 0..40), prior in any_prior()) {
         let of_one_voter = |some: &[PairTally]| {
-            let tallies = some.iter().map(|tally| (tally.a.clone(), tally.b.clone(), tally.counts));
-            HeavyVoter { tallies: tallies.collect() }
+            let of_one = |PairTally { a, b, sizes, counts, .. }| VoterTally { a, b, sizes, counts };
+            HeavyVoter { tallies: some.iter().cloned().map(of_one).collect() }
         };
         let heavy_voters: Vec<_> = tallies.chunks(5).step_by(2).map(of_one_voter).collect();
         let fit = fit(&tallies, &heavy_voters, prior, &everybody(&tallies));
         let side = fit.side.iter().map(|side| (side.points, side.low, side.high));
         let ties = fit.ties.iter().map(|ties| (ties.nu, ties.low, ties.high));
         let ratings = fit.models.values().map(|skill| (skill.rating, skill.low, skill.high));
-        for (value, low, high) in side.chain(ties).chain(ratings) {
+        let equal_size = || fit.equal_size.iter();
+        let effects = equal_size().flat_map(|fit| fit.blocks.iter().chain(&fit.kinds));
+        let effects = effects.map(|effect| (effect.points, Some(effect.low), Some(effect.high)));
+        let at_equal_size = equal_size().flat_map(|fit| fit.models.values());
+        let at_equal_size = at_equal_size.map(|skill| (skill.rating, skill.low, skill.high));
+        for (value, low, high) in side.chain(ties).chain(ratings).chain(effects).chain(at_equal_size) {
             prop_assert!(value.is_finite(), "{fit:?}");
             prop_assert_eq!(low.is_some(), high.is_some());
             for (low, high) in low.into_iter().zip(high) {

@@ -41,9 +41,12 @@ impl Uncertainty {
         if prompts < MIN_PROMPTS || !likelihood.has_decided_votes() {
             return None;
         }
-        let by_prompt = clustered(&graph.prompts, likelihood, peak, inverse) * correction(prompts as f64);
+        // The mean takes the freedom of one prompt, and so does each value that is fitted to the sizes of builds. In
+        // simulations with few prompts, intervals would be too narrow without the latter.
+        let freedom = prompts as f64 - 1.0 - likelihood.size_parameters().count() as f64;
+        let by_prompt = clustered(&graph.prompts, likelihood, peak, inverse) * (prompts as f64 / freedom);
         let by_prompt_and_voter = &by_prompt + voters_beyond_votes(graph, likelihood, peak, inverse);
-        let quantile = StudentsT::new(0.0, 1.0, prompts as f64 - 1.0).ok()?.inverse_cdf(0.975);
+        let quantile = StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(0.975);
         let mut has_enough_prompts: Vec<bool> =
             graph.prompts_per_model().into_iter().map(|prompts| prompts >= MIN_PROMPTS).collect();
         // The other parameters are based on all prompts.

@@ -2,25 +2,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::process::ExitCode;
-use std::time::Duration;
 
-use axum::http::Method;
 use serde::Serialize;
-use serde_json::json;
-use tokio::time::{Instant, sleep};
 
-use super::progress::ProgressDisplay;
-use super::{PATH, SeedArgs, builds, print_left, print_totals};
-use crate::cli::api::{AdminApi, is_temporary};
+use super::{BUILDS, PATH, SeedArgs, builds, print_left, print_totals};
+use crate::cli::api::AdminApi;
+use crate::cli::following::{FollowedJobs, JobsCost, exit_code, needed};
 use crate::cli::output;
 use crate::cli::selection::SelectionArgs;
-use crate::web::{JobsProgressResponse, PausesView, SeedJobView, SeedResponse};
-
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
-
-/// How often, and for how long, a server is asked again that does not answer.
-const RETRY_INTERVAL: Duration = Duration::from_secs(2);
-const RETRY_TIME: Duration = Duration::from_secs(600);
+use crate::web::{JobsProgressResponse, SeedJobView, SeedResponse};
 
 /// What came of it, as JSON.
 #[derive(Serialize)]
@@ -33,9 +23,8 @@ struct SeedOutput {
     stopped: bool,
     still_queued: usize,
     still_running: usize,
-    /// In dollars, as far as known.
-    cost: f64,
-    cost_is_minimum: bool,
+    #[serde(flatten)]
+    cost: JobsCost,
 }
 
 pub(super) async fn follow(
@@ -43,72 +32,24 @@ pub(super) async fn follow(
     arguments: &SeedArgs,
     seeded: SeedResponse,
 ) -> anyhow::Result<ExitCode> {
-    let mut display = ProgressDisplay::new(arguments.output.json);
-    // The prompts by the jobs that have not ended.
+    // The prompts by the jobs, for those that do not end.
     let mut open: HashMap<String, String> =
         seeded.jobs.iter().map(|job| (job.id.clone(), job.prompt_id.clone())).collect();
-    let mut ended = Vec::new();
-    let progress = loop {
-        // After this, one more look is enough.
-        let is_settled = api.stop.settled.is_cancelled();
-        let request = json!({ "jobs": open.keys().collect::<Vec<_>>() });
-        let ask = async || api.send(Method::POST, "/api/admin/jobs/progress", &request).await;
-        let mut progress: JobsProgressResponse = retry(api, &display, ask).await?;
-        for job in &progress.ended {
-            open.remove(&job.id);
-        }
-        display.show(&progress)?;
-        ended.append(&mut progress.ended);
-        let is_stopping = api.stop.requested.is_cancelled();
-        if is_settled || progress.under_way.is_empty() || (progress.waits_for_admin && !is_stopping) {
-            break progress;
-        }
-        tokio::select! {
-            () = sleep(POLL_INTERVAL) => {}
-            () = api.stop.requested.cancelled(), if !is_stopping => display.clear(),
-            () = api.stop.settled.cancelled() => {}
-        }
-    };
-    display.clear();
+    let ids = open.keys().cloned().collect();
+    let followed = FollowedJobs::follow(api, BUILDS, arguments.output.json, ids).await?;
+    for job in &followed.ended {
+        open.remove(&job.id);
+    }
     let state_path = arguments.selected().flag("dryRun", true).address(PATH);
-    let state: SeedResponse = retry(api, &display, async || api.post(&state_path, "").await).await?;
-    let stopped = api.stop.requested.is_cancelled() && !progress.under_way.is_empty();
+    let state: SeedResponse = followed.retry(api, async || api.post(&state_path, "").await).await?;
+    let FollowedJobs { ended, progress, stopped, .. } = followed;
     let result = SeedOutput::new(SeedResponse { left: seeded.left, ..state }, ended, &progress, stopped);
     match arguments.output.json {
         true => output::json(&result)?,
         false => print_summary(&result, &progress, arguments, &open.into_values().collect())?,
     }
     let is_complete = !progress.waits_for_admin && result.state.jobs.iter().all(|job| job.state == "ready");
-    Ok(match (api.stop.requested.is_cancelled(), is_complete) {
-        (true, _) => ExitCode::from(130),
-        (false, true) => ExitCode::SUCCESS,
-        (false, false) => ExitCode::FAILURE,
-    })
-}
-
-/// Asks again if the server does not answer for a while, as when it restarts. It goes on with the jobs meanwhile, or
-/// afterwards.
-async fn retry<T>(
-    api: &AdminApi,
-    display: &ProgressDisplay,
-    ask: impl AsyncFn() -> anyhow::Result<T>,
-) -> anyhow::Result<T> {
-    let since = Instant::now();
-    let mut is_told = false;
-    loop {
-        let error = match ask().await {
-            Err(error) if is_temporary(&error) && since.elapsed() < RETRY_TIME => error,
-            result => return result,
-        };
-        if !is_told {
-            is_told = true;
-            display.note(&format!("{error:#}; asking again for up to {} minutes", RETRY_TIME.as_secs() / 60));
-        }
-        tokio::select! {
-            () = sleep(RETRY_INTERVAL) => {}
-            () = api.stop.requested.cancelled() => return Err(error),
-        }
-    }
+    Ok(exit_code(api, is_complete))
 }
 
 impl SeedOutput {
@@ -122,9 +63,7 @@ impl SeedOutput {
             stopped,
             still_queued: progress.under_way.iter().map(|provider| provider.queued).sum(),
             still_running: progress.under_way.iter().map(|provider| provider.running).sum(),
-            // The sum of no floats would be -0.
-            cost: ended.iter().filter_map(|job| job.cost).fold(0.0, |sum, cost| sum + cost),
-            cost_is_minimum: ended.iter().any(|job| job.cost_is_minimum),
+            cost: JobsCost::of(&ended),
             state: SeedResponse {
                 next: Vec::new(),
                 estimate: None,
@@ -142,11 +81,10 @@ fn print_summary(
     arguments: &SeedArgs,
     open_prompts: &BTreeSet<String>,
 ) -> anyhow::Result<()> {
-    let SeedOutput { state, stopped, still_queued, still_running, cost, cost_is_minimum } = result;
+    let SeedOutput { state, stopped, still_queued, still_running, cost } = result;
     print_totals(state)?;
     if !state.jobs.is_empty() {
-        let least = if *cost_is_minimum { "at least " } else { "" };
-        output::line(format_args!("{} ended, which cost {least}${cost:.2}", builds(state.jobs.len())))?;
+        output::line(format_args!("{} ended, which cost {cost}", builds(state.jobs.len())))?;
     }
     if let Some(left) = &state.left {
         print_left(left, arguments)?;
@@ -164,17 +102,6 @@ fn print_summary(
         print_stopped(*still_queued, *still_running, arguments, open_prompts)?;
     }
     Ok(())
-}
-
-/// Without which nothing goes on.
-fn needed(pauses: &PausesView) -> &'static str {
-    if pauses.queue_paused_at.is_some() || !pauses.providers.is_empty() {
-        "you resume what is paused"
-    } else if pauses.budgets.iter().any(|budget| budget.percent >= 100) {
-        "a budget allows it"
-    } else {
-        "you set the key that is missing"
-    }
 }
 
 /// What becomes of the builds that have not ended.

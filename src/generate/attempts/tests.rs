@@ -10,7 +10,9 @@ use voxel::{GridSize, Palette};
 
 use super::super::build::{BuildAnswer, BuildTask};
 use super::super::error::Retry;
-use super::super::{Adjustment, CompletionResponse, Note, ThinkingEffort, Usage};
+use super::super::{
+    Adjustment, CompletionResponse, Note, PictureFormat, PromptPicture, ThinkingEffort, Usage,
+};
 use super::*;
 use crate::arena::{Mode, Settings};
 
@@ -164,6 +166,7 @@ fn attempt_loop<T: Task>(task: T, replies: Vec<FakeReply>) -> (AttemptLoop<T>, A
         task: Arc::new(task),
         provider: provider.clone(),
         model: "some-model-1".to_owned(),
+        vision: false,
         options: ModelOptions::default(),
         max_attempts: DEFAULT_ATTEMPTS,
         past: PastAttempts::default(),
@@ -462,7 +465,7 @@ impl Task for ScoreTask {
     type Output = u8;
 
     fn first_prompt(&self) -> ChatPrompt {
-        chat_prompt("Score this from 0 to 10.")
+        chat_prompt("Score this from 0 to 10.").with_pictures([what_is_scored()])
     }
 
     fn shorter_prompt(&self) -> ChatPrompt {
@@ -475,14 +478,19 @@ impl Task for ScoreTask {
             RejectedAnswer {
                 code: "bad_score",
                 message: "a score is a whole number from 0 to 10".to_owned(),
-                repair: chat_prompt(&format!("This is not a score: {answer}")),
+                repair: chat_prompt(&format!("This is not a score: {answer}"))
+                    .with_pictures([what_is_scored()]),
             }
         })
     }
 }
 
+fn what_is_scored() -> PromptPicture {
+    PromptPicture { label: "A hut".to_owned(), format: PictureFormat::Png, bytes: Arc::new(*b"a picture") }
+}
+
 fn chat_prompt(user: &str) -> ChatPrompt {
-    ChatPrompt { system: "You judge.".to_owned(), user: user.to_owned() }
+    ChatPrompt::new("You judge.", user)
 }
 
 #[tokio::test]
@@ -505,6 +513,9 @@ async fn the_loop_serves_any_task() {
         ["Score this from 0 to 10.", "Answer with the score only.", "This is not a score: {\"score\": 11}"]
     );
     assert!(requests.iter().all(|request| request.schema.is_none() && request.prompt.system == "You judge."));
+    // The task decides which of its prompts show something.
+    let shown: Vec<_> = requests.iter().map(|request| request.prompt.pictures.len()).collect();
+    assert_eq!(shown, [1, 0, 1]);
 }
 
 #[tokio::test]

@@ -33,6 +33,11 @@ impl BatchApi for ClientBatches<'_> {
         let Some((_, first)) = requests.first() else {
             return Err(GenerateError::new(GenerateErrorKind::BadRequest, "the batch has no requests"));
         };
+        // A batch is kept as JSON until it is sent, where pictures would take too much memory.
+        if requests.iter().any(|(_, request)| !request.prompt.pictures.is_empty()) {
+            let message = "a request with pictures cannot be sent in a batch";
+            return Err(GenerateError::new(GenerateErrorKind::BadRequest, message));
+        }
         let (options, notes) = self.client.options(first)?;
         let (model, sent) = (first.model.clone(), options.sent());
         let (mut written, mut bytes) = (Vec::new(), 0);

@@ -76,7 +76,7 @@ impl RequestOptions {
 
     /// The system text, where it has a place of its own, and what the user says.
     pub fn texts<'a>(&self, prompt: &'a ChatPrompt) -> (Option<&'a str>, Cow<'a, str>) {
-        let ChatPrompt { system, user } = prompt;
+        let ChatPrompt { system, user, .. } = prompt;
         match Some(system.as_str()).filter(|system| !system.is_empty()) {
             Some(system) if self.system_in_turn => (None, format!("{system}\n\n{user}").into()),
             system => (system, user.as_str().into()),

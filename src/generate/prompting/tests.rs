@@ -74,7 +74,7 @@ fn every_category_says_what_it_is_good_for() {
 #[test]
 fn the_numbers_are_those_of_the_rules() {
     for settings in everywhere() {
-        let ChatPrompt { system, user } = first_prompt("a castle", &settings);
+        let ChatPrompt { system, user, .. } = first_prompt("a castle", &settings);
         let (edge, rules) = (settings.grid.get(), Rules::of(settings.grid));
         for expected in [
             format!("{edge} × {edge} × {edge} cells"),
@@ -122,7 +122,7 @@ fn no_text_has_a_gap_or_is_longer_than_it_needs_to_be() {
             }
             assert!(text.trim() == text && !text.is_empty());
         }
-        let ChatPrompt { system, user } = first_prompt("a castle", &settings);
+        let ChatPrompt { system, user, .. } = first_prompt("a castle", &settings);
         let most = if settings.palette == Palette::Simple { 9_500 } else { 12_000 };
         assert!((6_000..most).contains(&system.len()), "{settings}: {}", system.len());
         assert!(user.len() < 200);

@@ -9,6 +9,7 @@ pub(in crate::web) mod coverage;
 mod events;
 mod import;
 pub(in crate::web) mod jobs;
+mod judge;
 mod poller;
 mod probe;
 pub(in crate::web) mod queue;
@@ -25,7 +26,8 @@ use crate::app::App;
 use crate::web::layers;
 use crate::worker::seeding;
 
-pub use self::jobs::{JobsProgressResponse, ProviderProgressView};
+pub use self::jobs::{JobsProgressResponse, JudgedView, ProviderProgressView};
+pub use self::judge::{JudgeEstimateView, JudgeResponse};
 pub use self::queue::PausesView;
 pub use self::seed::{LeftOutView, SeedEstimate, SeedJobView, SeedResponse};
 pub(in crate::web) use self::session::{RequireAdmin, has_admin_token};
@@ -40,6 +42,7 @@ pub(in crate::web) fn routes() -> OpenApiRouter<App> {
         .merge(catalog::routes())
         .merge(agents::routes())
         .merge(jobs::routes())
+        .merge(judge::routes())
         .merge(budgets::routes())
         .merge(queue::routes())
         .merge(builds::routes())

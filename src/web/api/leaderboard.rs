@@ -13,7 +13,8 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::arena::PromptFilter;
 use crate::arena::catalog::ContestantKind;
-use crate::arena::leaderboard::{LadderEntry, Leaderboard};
+use crate::arena::leaderboard::{LadderEntry, Leaderboard, MeanExpense};
+use crate::arena::skill::{EqualSizeFit, SizeEffect, Skill};
 use crate::web::openapi::codes;
 use crate::web::views::{SettingsView, StandingView};
 use crate::web::{Error, ErrorCode};
@@ -99,7 +100,50 @@ struct LeaderboardResponse {
     /// When the leaderboard was computed.
     #[serde(with = "time::serde::rfc3339")]
     as_of: OffsetDateTime,
+    /// Null if the votes do not tell what size is worth.
+    #[schema(required)]
+    equal_size: Option<EqualSizeView>,
     models: Vec<RankedModelView>,
+}
+
+/// What size is worth, in rating points on the scale of `skill`: the same fit, with the sizes of builds in it.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = EqualSize)]
+struct EqualSizeView {
+    /// The votes that the fit is based on: those on builds of known sizes, without both bad.
+    #[schema(example = 1200)]
+    votes: u64,
+    /// What doubling the blocks of a build is worth, with a 95 % interval. Null if the votes do not tell.
+    #[schema(required)]
+    doubled_blocks: Option<SizeEffect>,
+    /// What doubling the kinds of blocks is worth, with a 95 % interval. Null if the votes do not tell.
+    #[schema(required)]
+    doubled_kinds: Option<SizeEffect>,
+}
+
+/// A mean cost, in dollars.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = MeanCost)]
+struct MeanCostView {
+    #[schema(example = 0.24)]
+    mean: f64,
+    /// How many builds it is the mean of.
+    #[schema(example = 15)]
+    builds: i64,
+}
+
+/// A mean time, in milliseconds.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = MeanTime)]
+struct MeanTimeView {
+    #[schema(example = 48200.0)]
+    mean_ms: f64,
+    /// How many builds it is the mean of.
+    #[schema(example = 15)]
+    builds: i64,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -120,12 +164,23 @@ struct RankedModelView {
     agent: bool,
     #[serde(flatten)]
     standing: StandingView,
+    /// Skill if all builds had the same size. Null until there are enough votes, and while they do not tell what size is
+    /// worth.
+    #[schema(required)]
+    skill_at_equal_size: Option<Skill>,
+    /// Of the model’s builds in force, with all attempts at them. Missing if no cost is known completely.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<MeanCostView>,
+    /// Of the model’s builds in force. Missing if no time is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generation_time: Option<MeanTimeView>,
 }
 
 /// Get the leaderboard
 ///
 /// All models, best first. Elo changes with every vote; skill is a fit over all votes, ties included, with a
-/// 95 % interval.
+/// 95 % interval. `equalSize` says what doubling the size of a build is worth, and `skillAtEqualSize` what skills would be
+/// if all builds had the same size.
 #[utoipa::path(
     get, path = "/api/leaderboard", tag = "Results", operation_id = "leaderboard",
     params(LeaderboardQuery),
@@ -145,6 +200,7 @@ async fn leaderboard(
     Ok(Json(LeaderboardResponse {
         settings: SettingsView::of(&app.arena.settings),
         as_of: board.as_of,
+        equal_size: board.stats.fit.equal_size.as_ref().map(EqualSizeView::of),
         models: rows.cloned().map(RankedModelView::of).collect(),
     }))
 }
@@ -152,10 +208,27 @@ async fn leaderboard(
 impl RankedModelView {
     fn of(row: LadderEntry) -> Self {
         let standing = StandingView::of(&row);
-        let LadderEntry { rank, model, .. } = row;
-        let key = model.key.to_string();
-        let agent = model.is_agent();
-        Self { rank, key, provider: model.provider, display_name: model.display_name, agent, standing }
+        let LadderEntry { rank, model, equal_size, expenses, .. } = row;
+        let cost = |MeanExpense { mean, builds }| MeanCostView { mean: mean / 1e6, builds };
+        let time = |MeanExpense { mean, builds }| MeanTimeView { mean_ms: mean, builds };
+        Self {
+            rank,
+            key: model.key.to_string(),
+            agent: model.is_agent(),
+            provider: model.provider,
+            display_name: model.display_name,
+            standing,
+            skill_at_equal_size: equal_size,
+            cost: expenses.cost.map(cost),
+            generation_time: expenses.generation_time_ms.map(time),
+        }
+    }
+}
+
+impl EqualSizeView {
+    fn of(fit: &EqualSizeFit) -> Self {
+        let EqualSizeFit { votes, blocks, kinds, .. } = fit.clone();
+        Self { votes, doubled_blocks: blocks, doubled_kinds: kinds }
     }
 }
 

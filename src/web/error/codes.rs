@@ -140,6 +140,8 @@ error_codes! {
         "The file has no such bytes.");
     NoSuchToken("no_such_token", NOT_FOUND, Console, "Token not found",
         "This agent has no such token.");
+    NoVision("no_vision", CONFLICT, Console, "This model sees no pictures",
+        "This model does not see pictures, so it cannot judge.");
     NoToken("no_token", UNAUTHORIZED, SignIn, "Sign in to continue",
         "Only admins can do this.");
     NoVotes("no_votes", CONFLICT, Console, "No votes to decide about",

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::app::App;
 use crate::arena::elo::{self, BASELINE, K, START, Standing};
 use crate::arena::leaderboard::{LadderAgreement, MIN_AGREEING_MODELS};
-use crate::arena::skill::{MIN_VOTES_FOR_SKILL, TieFrequency};
+use crate::arena::skill::{EqualSizeFit, MIN_VOTES_FOR_SKILL, TieFrequency};
 use crate::arena::totals::{LadderTotals, SideAdvantageSummary};
 use crate::arena::vote_log::LoggedVote;
 use crate::arena::{Choice, ReferencePolicy, Settings, VoteBudgets};
@@ -101,6 +101,10 @@ impl AboutPage {
 
     fn side(&self) -> Option<&SideAdvantageSummary> {
         self.totals.as_ref()?.side.as_ref()
+    }
+
+    fn equal_size(&self) -> Option<&EqualSizeFit> {
+        self.totals.as_ref()?.equal_size.as_ref()
     }
 
     fn ties(&self) -> Option<&TieFrequency> {

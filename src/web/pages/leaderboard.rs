@@ -18,9 +18,10 @@ use time::OffsetDateTime;
 use crate::app::App;
 use crate::arena::catalog::ContestantKind;
 use crate::arena::leaderboard::{LadderEntry, LadderModel, Leaderboard, StandingChange};
+use crate::arena::skill::{EqualSizeFit, Skill};
 use crate::arena::{ModelKey, PromptFilter};
 use crate::web::api::leaderboard::{PromptGroup, board, on_prompts};
-use crate::web::charts::{Heatmap, HistoryChart, IntervalBar, RatingAxis};
+use crate::web::charts::{Expense, Heatmap, HistoryChart, IntervalBar, RatingAxis, TradeoffChart};
 use crate::web::query::{self, PageQuery};
 use crate::web::{Error, Page, ShareCard, filters};
 
@@ -53,6 +54,7 @@ enum LadderSort {
     Model,
     Change,
     Skill,
+    EqualSize,
     Votes,
     Won,
     Lost,
@@ -69,11 +71,12 @@ enum SortOrder {
 }
 
 /// The sortable columns, from left to right: the name in addresses, and the heading.
-const COLUMNS: [(LadderSort, &str, &str); 10] = [
+const COLUMNS: [(LadderSort, &str, &str); 11] = [
     (LadderSort::Model, "model", "Model"),
     (LadderSort::Elo, "elo", "Elo"),
     (LadderSort::Change, "change", "24 h"),
     (LadderSort::Skill, "skill", "Skill"),
+    (LadderSort::EqualSize, "equal-size", "At equal size"),
     (LadderSort::Votes, "votes", "Votes"),
     (LadderSort::Won, "won", "Won"),
     (LadderSort::Lost, "lost", "Lost"),
@@ -109,6 +112,7 @@ struct LeaderboardCharts<'a> {
     chosen: &'a LeaderboardPageQuery,
     heatmap: Option<Heatmap>,
     history: Option<HistoryChart>,
+    tradeoffs: Vec<TradeoffChart>,
 }
 
 /// Rendered charts. With sixty models, they are most of the page, and most of the work on it.
@@ -125,6 +129,8 @@ struct LadderRow {
     row: LadderEntry,
     change: StandingChange,
     interval: Option<IntervalBar>,
+    /// By how many ranks it is higher at equal size than by skill.
+    equal_size_climb: i64,
 }
 
 async fn page(
@@ -186,6 +192,7 @@ async fn charts(
         chosen,
         heatmap: Heatmap::of(&rows, &board.stats.duels),
         history: HistoryChart::of(&board.stats.history.lines, models),
+        tradeoffs: Expense::ALL.into_iter().filter_map(|expense| TradeoffChart::of(expense, &rows)).collect(),
     };
     let charts: Arc<str> = charts.render().map_err(anyhow::Error::from)?.into();
     cache.insert(key, Arc::clone(&charts)).await;
@@ -193,7 +200,16 @@ async fn charts(
 }
 
 fn lines(board: &Leaderboard, axis: Option<&RatingAxis>) -> Vec<LadderRow> {
+    let both = |row: &LadderEntry| Some((row.skill.as_ref()?.rating, row.equal_size.as_ref()?.rating));
+    let ratings: Vec<(f64, f64)> = board.rows.iter().filter_map(both).collect();
+    let climb = |row: &LadderEntry| {
+        let (skill, equal_size) = both(row)?;
+        let above = ratings.iter().filter(|other| other.0 > skill).count();
+        let above_at_equal_size = ratings.iter().filter(|other| other.1 > equal_size).count();
+        Some(above as i64 - above_at_equal_size as i64)
+    };
     let line = |(row, change): (&LadderEntry, StandingChange)| LadderRow {
+        equal_size_climb: climb(row).unwrap_or(0),
         interval: axis.zip(row.skill.as_ref()).map(|(axis, skill)| axis.interval(skill)),
         row: row.clone(),
         change,
@@ -241,7 +257,7 @@ impl LeaderboardPageQuery {
         !self.provider.is_empty() || self.kind != ContestantKind::All || !self.is_whole()
     }
 
-    fn heads(&self) -> [SortHeader; 10] {
+    fn heads(&self) -> [SortHeader; 11] {
         COLUMNS.map(|(sort, name, word)| self.head(sort, name, word))
     }
 
@@ -284,14 +300,16 @@ struct SortHeader {
 impl LadderRow {
     /// The value that a column is sorted by. Unknown values come last.
     fn measure(&self, sort: LadderSort) -> f64 {
-        let LadderEntry { standing, skill, shown, .. } = &self.row;
+        let LadderEntry { standing, skill, equal_size, shown, .. } = &self.row;
+        let rating = |skill: &Option<Skill>| skill.as_ref().map_or(f64::NEG_INFINITY, |skill| skill.rating);
         match sort {
             LadderSort::Elo | LadderSort::Model => standing.elo,
             LadderSort::Change => match self.change {
                 StandingChange::New => f64::NEG_INFINITY,
                 StandingChange::Moved { elo, .. } => elo,
             },
-            LadderSort::Skill => skill.as_ref().map_or(f64::NEG_INFINITY, |skill| skill.rating),
+            LadderSort::Skill => rating(skill),
+            LadderSort::EqualSize => rating(equal_size),
             LadderSort::Votes => standing.votes() as f64,
             LadderSort::Won => standing.wins as f64,
             LadderSort::Lost => standing.losses as f64,
@@ -348,6 +366,10 @@ impl LeaderboardPage {
     /// The number of votes of the model with the most.
     fn most_votes(&self) -> i64 {
         self.board.rows.iter().map(|row| row.standing.votes()).max().unwrap_or(0)
+    }
+
+    fn equal_size(&self) -> Option<&EqualSizeFit> {
+        self.board.stats.fit.equal_size.as_ref()
     }
 
     fn shows_references(&self) -> bool {

@@ -13,7 +13,7 @@ use buildoff_world::ENGINE;
 use sha2::{Digest, Sha256};
 use world::WorldTask;
 use world::record::Recording;
-use world::task::{TaskFacts, TaskStage, catalogue, find_task, solutions};
+use world::task::{Metric, TaskFacts, TaskMetrics, TaskStage, catalogue, find_task, metrics_told, solutions};
 
 use crate::app::App;
 use crate::web::filters::{self, capitalised};
@@ -42,6 +42,7 @@ struct ShownSolution {
     file: &'static [u8],
     steps: u64,
     score: f64,
+    metrics: TaskMetrics,
 }
 
 struct TaskCategory {
@@ -124,6 +125,17 @@ impl ShownTask {
         }
     }
 
+    /// What is measured beside the score, as the end of a sentence.
+    fn metrics(&self) -> String {
+        let metrics = self.task.iter().flat_map(|task| task.metrics());
+        let words: Vec<&str> = metrics.map(|metric| metric.words()).collect();
+        match words.split_last() {
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, others)) => format!("{} and {last}", others.join(", ")),
+            None => String::new(),
+        }
+    }
+
     fn address(&self) -> String {
         format!("/tasks/{}/{}", self.facts.category, self.facts.name)
     }
@@ -159,8 +171,20 @@ impl ShownSolution {
     /// None if this engine cannot run the recording again.
     fn read(file: &'static [u8]) -> Option<Self> {
         let recording = Recording::read(file).ok()?;
-        let (steps, score) = (recording.steps(), recording.end().score);
-        (recording.beginning.engine == ENGINE).then_some(Self { file, steps, score })
+        let end = recording.end();
+        let metrics = end.metrics.clone().unwrap_or_default();
+        (recording.beginning.engine == ENGINE).then_some(Self {
+            file,
+            steps: end.steps,
+            score: end.score,
+            metrics,
+        })
+    }
+
+    /// What was measured, as a sentence about it; none if nothing but its steps was.
+    fn measured(&self) -> Option<String> {
+        let has_more = self.metrics.keys().any(|metric| *metric != Metric::Steps);
+        has_more.then(|| format!("The reference solution {}.", metrics_told(&self.metrics)))
     }
 
     /// How long it takes in the world's own time.

@@ -54,7 +54,8 @@ impl BatchStep<'_> {
             options: self.model.options,
             template: BuildTask::template_digest(&slot.settings),
         };
-        Ok(worker.attempt_loop(*job, slot, prompt_text, &setup, self.provider).await?)
+        let task = worker.build_task(slot, prompt_text);
+        Ok(worker.attempt_loop(*job, task, &setup, self.model.vision, self.provider).await?)
     }
 
     /// Reads all answers and stores each with its job. Returns whether some were of this batch.

@@ -4,7 +4,7 @@ use std::future::pending;
 
 use async_trait::async_trait;
 
-use super::{JobRun, RequestPhase, with_retries};
+use super::{JobRun, RequestPhase, WorkerJob, with_retries};
 use crate::arena::agents;
 use crate::arena::jobs::AnswerProgress;
 use crate::arena::jobs::attempts::{self, Attempt, Outcome};
@@ -66,7 +66,7 @@ impl StreamBuffer {
 }
 
 #[async_trait]
-impl AttemptListener for &JobRun<'_> {
+impl<J: WorkerJob> AttemptListener for &JobRun<'_, J> {
     async fn on_attempt_start(&mut self) -> anyhow::Result<()> {
         // When the server is stopping, an attempt would be interrupted as soon as it has begun to cost something.
         if self.worker.is_draining() {

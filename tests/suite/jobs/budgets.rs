@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use buildoff::app::App;
 use buildoff::arena::budgets::SpendingLimits;
-use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
+use buildoff::arena::jobs::claims::{self, ModelRoute};
 use buildoff::arena::jobs::{ClaimedBuild, attempts};
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use super::{JobsFixture, full_answer, outcomes, request_setup};
+use super::{JobsFixture, as_build, full_answer, outcomes, request_setup};
 use crate::support::db::TestDb;
 use crate::support::{FakeProtocol, FakeProvider, TestCatalog, TestServer, sample_spec};
 
@@ -56,7 +56,7 @@ impl BudgetFixture {
             |model: &String| ModelRoute { model: model.parse().unwrap(), provider: "somebody".to_owned() };
         let routes: Vec<_> = self.models.iter().map(route).collect();
         let claimed = claims::claim(pool, &routes, 100, limits, Duration::from_secs(30)).await.unwrap();
-        claimed.map(|ClaimedJob::Build(claim)| claim)
+        claimed.map(as_build)
     }
 
     pub async fn claim(&self, limits: &SpendingLimits) -> Option<ClaimedBuild> {
@@ -85,14 +85,14 @@ async fn jobs_of_a_dead_server_are_queued_again_although_their_budget_is_used_up
     let db = &fixture.jobs.db;
     let limits = SpendingLimits { day: Some(1_000_000), ..SpendingLimits::default() };
     let claimed = fixture.claim(&limits).await.unwrap();
-    attempts::begin(&db.pool, &claimed.lease, &request_setup()).await.unwrap();
+    attempts::begin(&db.pool, &claimed.claim.lease, &request_setup()).await.unwrap();
     fixture.spend("one", 1_000_000).await;
     assert!(fixture.claim(&limits).await.is_none());
-    assert_eq!(fixture.jobs.admin.job(&claimed.lease.job.to_string()).await["state"], "running");
+    assert_eq!(fixture.jobs.admin.job(&claimed.claim.lease.job.to_string()).await["state"], "running");
 
     db.run("UPDATE jobs SET leased_until = now()").await;
     assert!(fixture.claim(&limits).await.is_none());
-    let job = fixture.jobs.admin.job(&claimed.lease.job.to_string()).await;
+    let job = fixture.jobs.admin.job(&claimed.claim.lease.job.to_string()).await;
     assert_eq!((&job["state"], outcomes(&job)), (&json!("queued"), vec!["interrupted"]), "{job}");
 }
 

@@ -3,12 +3,12 @@
 use buildoff::arena::budgets::SpendingLimits;
 use buildoff::arena::builds::{GenerationInfo, PackedBuild};
 use buildoff::arena::jobs::attempts::{self, Attempt, Billing, Outcome, SentOptions, Usage};
-use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
+use buildoff::arena::jobs::claims::{self, ModelRoute};
 use buildoff::arena::jobs::{AnswerProgress, JobFailure, LeaseError};
 use serde_json::{Value, json};
 use tokio::time::{Duration, sleep};
 
-use super::{JobsFixture, full_answer, outcomes, partial_answer, request_setup};
+use super::{JobsFixture, as_build, full_answer, outcomes, partial_answer, request_setup};
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 use crate::support::fake_provider::API_KEY;
@@ -63,15 +63,15 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
     let (pool, lease) = (&fixture.db.pool, Duration::from_secs(30));
     let routes = [ModelRoute { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
     let claim = async || claims::claim(pool, &routes, 4, &SpendingLimits::default(), lease).await.unwrap();
-    let ClaimedJob::Build(first) = claim().await.unwrap();
-    assert_eq!(first.lease.job.to_string(), job);
-    attempts::begin(pool, &first.lease, &request_setup()).await.unwrap();
+    let first = as_build(claim().await.unwrap());
+    assert_eq!(first.claim.lease.job.to_string(), job);
+    attempts::begin(pool, &first.claim.lease, &request_setup()).await.unwrap();
     assert!(claim().await.is_none(), "a job must have a single worker");
     fixture.db.run(EXPIRE_LEASES).await;
-    first.lease.renew(pool, lease, &AnswerProgress::default()).await.unwrap();
+    first.claim.lease.renew(pool, lease, &AnswerProgress::default()).await.unwrap();
     fixture.db.run(EXPIRE_LEASES).await;
-    let ClaimedJob::Build(second) = claim().await.unwrap();
-    attempts::begin(pool, &second.lease, &request_setup()).await.unwrap();
+    let second = as_build(claim().await.unwrap());
+    attempts::begin(pool, &second.claim.lease, &request_setup()).await.unwrap();
 
     let ended = Attempt {
         outcome: Outcome::Accepted,
@@ -85,7 +85,7 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
         notes: json!([]),
     };
     let build = PackedBuild::read(sample_spec(4).as_bytes(), &first.slot.settings, 1 << 20).unwrap();
-    let late = &first.lease;
+    let late = &first.claim.lease;
     let generation = GenerationInfo::default();
     for refused in [
         late.renew(pool, lease, &AnswerProgress::default()).await,
@@ -99,7 +99,7 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
         assert!(matches!(refused, Err(LeaseError::Lost)), "{refused:?}");
     }
     assert_eq!(fixture.db.number("SELECT count(*) FROM builds").await, 0);
-    attempts::end(pool, &second.lease, &ended, None, None).await.unwrap();
+    attempts::end(pool, &second.claim.lease, &ended, None, None).await.unwrap();
     second.finish(pool, &build, generation).await.unwrap();
     assert_eq!(outcomes(&fixture.admin.job(&job).await), ["interrupted", "accepted"]);
 }

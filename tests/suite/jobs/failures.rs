@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use buildoff::arena::budgets::SpendingLimits;
 use buildoff::arena::jobs::attempts;
-use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
+use buildoff::arena::jobs::claims::{self, ModelRoute};
 use buildoff::arena::jobs::{self, AnswerProgress};
 use serde_json::{Value, json};
 
-use super::{JobsFixture, full_answer, outcomes, partial_answer, request_setup};
+use super::{JobsFixture, as_build, full_answer, outcomes, partial_answer, request_setup};
 use crate::support::db::TestDb;
 use crate::support::fake_provider::API_KEY;
 use crate::support::{
@@ -303,12 +303,13 @@ async fn a_segment_stored_twice_is_kept_once_and_the_last_one_may_follow_cancell
     let id = fixture.admin.enqueue("shed", "tester").await;
     let pool = &fixture.db.pool;
     let routes = [ModelRoute { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
-    let ClaimedJob::Build(claim) =
+    let claim = as_build(
         claims::claim(pool, &routes, 4, &SpendingLimits::default(), Duration::from_secs(30))
             .await
             .unwrap()
-            .unwrap();
-    let attempt = attempts::begin(pool, &claim.lease, &request_setup()).await.unwrap();
+            .unwrap(),
+    );
+    let attempt = attempts::begin(pool, &claim.claim.lease, &request_setup()).await.unwrap();
     let progress = |offset, text: &str| AnswerProgress {
         attempt,
         offset,
@@ -316,11 +317,11 @@ async fn a_segment_stored_twice_is_kept_once_and_the_last_one_may_follow_cancell
         ..AnswerProgress::default()
     };
     for piece in [progress(0, "{ "), progress(0, "{ "), progress(0, "{ \"box"), progress(6, "es")] {
-        claim.lease.renew(pool, Duration::from_secs(30), &piece).await.unwrap();
+        claim.claim.lease.renew(pool, Duration::from_secs(30), &piece).await.unwrap();
     }
     assert_eq!(fixture.admin.delete(&format!("/api/admin/jobs/{id}")).await.status, 204);
     for piece in [progress(8, "\": ["), progress(8, "\": ["), progress(2, "lost")] {
-        attempts::append_to_cancelled(pool, claim.lease.job, &piece).await.unwrap();
+        attempts::append_to_cancelled(pool, claim.claim.lease.job, &piece).await.unwrap();
     }
 
     let answer = fixture.admin.get(&format!("/api/admin/jobs/{id}/attempts/1")).await.text();

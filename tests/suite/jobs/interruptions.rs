@@ -5,11 +5,11 @@ use std::time::Duration;
 use buildoff::arena::budgets::SpendingLimits;
 use buildoff::arena::jobs::ClaimedBuild;
 use buildoff::arena::jobs::attempts::{self, Attempt, AttemptCost, Billing, Outcome, SentOptions, Usage};
-use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
+use buildoff::arena::jobs::claims::{self, ModelRoute};
 use serde_json::json;
 use sqlx::PgPool;
 
-use super::{JobsFixture, full_answer, outcomes, partial_answer, request_setup};
+use super::{JobsFixture, as_build, full_answer, outcomes, partial_answer, request_setup};
 use crate::support::db::TestDb;
 use crate::support::{
     FakeBodyStep, FakeProtocol, FakeProvider, FakeResponse, TestCatalog, TestServer, sample_spec,
@@ -73,7 +73,7 @@ async fn while_a_provider_is_left_alone_the_job_says_so_and_another_worker_can_t
 async fn claim(pool: &PgPool) -> ClaimedBuild {
     let routes = [ModelRoute { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
     let (limits, lease) = (SpendingLimits::default(), Duration::from_secs(30));
-    let ClaimedJob::Build(claim) = claims::claim(pool, &routes, 4, &limits, lease).await.unwrap().unwrap();
+    let claim = as_build(claims::claim(pool, &routes, 4, &limits, lease).await.unwrap().unwrap());
     claim
 }
 
@@ -102,13 +102,13 @@ async fn whoever_takes_a_job_over_knows_how_often_the_provider_has_failed() {
         (Outcome::Interrupted, "overloaded"),
         (Outcome::Interrupted, "cut_off"),
     ] {
-        attempts::begin(pool, &first.lease, &request_setup()).await.unwrap();
-        attempts::end(pool, &first.lease, &ended(outcome, Some(code)), None, None).await.unwrap();
+        attempts::begin(pool, &first.claim.lease, &request_setup()).await.unwrap();
+        attempts::end(pool, &first.claim.lease, &ended(outcome, Some(code)), None, None).await.unwrap();
     }
-    attempts::begin(pool, &first.lease, &request_setup()).await.unwrap();
-    first.lease.release(pool).await.unwrap();
+    attempts::begin(pool, &first.claim.lease, &request_setup()).await.unwrap();
+    first.claim.lease.release(pool).await.unwrap();
 
-    let past = attempts::past_attempts(pool, claim(pool).await.lease.job).await.unwrap();
+    let past = attempts::past_attempts(pool, claim(pool).await.claim.lease.job).await.unwrap();
     assert_eq!((past.count, past.interruptions), (1, 2), "{past:?}");
     assert_eq!(past.code.as_deref(), Some("truncated"), "what broke off says nothing about the next prompt");
 }
@@ -118,7 +118,7 @@ async fn an_answer_in_the_background_is_paid_for_once_also_if_it_ends_before_its
     let fixture = JobsFixture::without_worker().await;
     let job = fixture.admin.enqueue("shed", "tester").await;
     let pool = &fixture.db.pool;
-    let lease = claim(pool).await.lease;
+    let lease = claim(pool).await.claim.lease;
     let cost = AttemptCost { micros: 200, is_minimum: false };
     for (attempt, cost) in
         [(ended(Outcome::Interrupted, Some("cut_off")), None), (ended(Outcome::Accepted, None), Some(cost))]

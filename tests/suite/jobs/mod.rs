@@ -10,6 +10,7 @@ mod failures;
 mod following;
 mod generations;
 mod interruptions;
+mod judging;
 mod model_edits;
 mod pauses;
 mod probes;
@@ -18,7 +19,9 @@ mod spending;
 mod thoughts;
 
 use buildoff::arena::catalog::ModelOptions;
+use buildoff::arena::jobs::ClaimedBuild;
 use buildoff::arena::jobs::attempts::RequestSetup;
+use buildoff::arena::jobs::claims::ClaimedJob;
 use serde_json::{Value, json};
 use tokio::time::{Duration, sleep};
 use voxel::codec::Digest;
@@ -85,6 +88,14 @@ fn request_setup() -> RequestSetup {
         model_id: MODEL.to_owned(),
         options: ModelOptions::default(),
         template: Digest::of(b"a template"),
+    }
+}
+
+/// A claimed job that makes a build.
+fn as_build(claimed: ClaimedJob) -> ClaimedBuild {
+    match claimed {
+        ClaimedJob::Build(build) => build,
+        ClaimedJob::Judge(judging) => panic!("it makes no build: {judging:?}"),
     }
 }
 

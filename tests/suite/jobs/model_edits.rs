@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use buildoff::arena::budgets::SpendingLimits;
 use buildoff::arena::jobs::attempts::{self, Attempt, Billing, Outcome, SentOptions, Usage};
-use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
+use buildoff::arena::jobs::claims::{self, ModelRoute};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::generations::build;
-use super::{JobsFixture, TESTER, full_answer, partial_answer, request_setup};
+use super::{JobsFixture, TESTER, as_build, full_answer, partial_answer, request_setup};
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 use crate::support::fake_protocol::MODEL;
@@ -62,6 +62,7 @@ async fn how_a_model_is_asked_is_fixed_while_it_has_builds_in_force() {
     // What does not change how it is asked can be changed.
     let allowed = json!({
         "about": "A model.", "prices": null, "via": { "nearby": "m", "else": "n" }, "options": { "efforts": ["low", "high"] },
+        "vision": true,
     });
     let changed = fixture.admin.json(Method::PATCH, TESTER, &allowed).await;
     assert_eq!((changed.status, &changed.json()["prices"]), (200, &Value::Null), "{}", changed.text());
@@ -172,8 +173,8 @@ async fn a_job_that_has_begun_is_not_continued_after_its_model_was_changed() {
     let pool = &fixture.db.pool;
     let claimed =
         claims::claim(pool, &routes, 4, &SpendingLimits::default(), Duration::from_secs(30)).await.unwrap();
-    let ClaimedJob::Build(claim) = claimed.unwrap();
-    attempts::begin(pool, &claim.lease, &request_setup()).await.unwrap();
+    let claim = as_build(claimed.unwrap());
+    attempts::begin(pool, &claim.claim.lease, &request_setup()).await.unwrap();
     let refused = Attempt {
         outcome: Outcome::Refused,
         code: Some("no_blocks"),
@@ -185,8 +186,8 @@ async fn a_job_that_has_begun_is_not_continued_after_its_model_was_changed() {
         sent: SentOptions::default(),
         notes: json!([]),
     };
-    attempts::end(pool, &claim.lease, &refused, None, None).await.unwrap();
-    claim.lease.release(pool).await.unwrap();
+    attempts::end(pool, &claim.claim.lease, &refused, None, None).await.unwrap();
+    claim.claim.lease.release(pool).await.unwrap();
     assert_eq!(fixture.admin.job(&job).await["state"], "queued");
 
     assert_eq!(
@@ -280,6 +281,7 @@ async fn every_field_of_a_model_can_be_changed_alone() {
     for (field, value) in [
         ("displayName", json!("The Tester")),
         ("about", json!("It tests.")),
+        ("vision", json!(true)),
         ("enabled", json!(false)),
         ("modelId", json!("m-2")),
         ("via", json!({ "nearby": "n" })),

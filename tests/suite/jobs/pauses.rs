@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use buildoff::arena::budgets::SpendingLimits;
 use buildoff::arena::jobs::attempts::{self, Attempt, Billing, Outcome, SentOptions, Usage};
-use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
+use buildoff::arena::jobs::claims::{self, ModelRoute};
 use buildoff::arena::jobs::pauses::ProviderTrouble;
 use buildoff::arena::jobs::{ClaimedBuild, JobState};
 use buildoff::generate::{AgentSecrets, ProviderRegister, Providers, RequestLimits};
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-use super::{JobsFixture, full_answer, outcomes, partial_answer, request_setup};
+use super::{JobsFixture, as_build, full_answer, outcomes, partial_answer, request_setup};
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 use crate::support::fake_protocol::MODEL;
@@ -74,12 +74,12 @@ impl Claims {
             claims::claim(pool, &self.routes, 4, &SpendingLimits::default(), Duration::from_secs(30))
                 .await
                 .unwrap();
-        claimed.map(|ClaimedJob::Build(claim)| claim)
+        claimed.map(as_build)
     }
 
     async fn set_back(&self, claim: &ClaimedBuild, trouble: ProviderTrouble) -> JobState {
         let pool = &self.fixture.db.pool;
-        claim.lease.set_back(pool, "somebody", trouble, "Not now.").await.unwrap()
+        claim.claim.lease.set_back(pool, "somebody", trouble, "Not now.").await.unwrap()
     }
 
     /// Ends an attempt with a whole answer.
@@ -96,8 +96,8 @@ impl Claims {
             sent: SentOptions::default(),
             notes: json!([]),
         };
-        attempts::begin(pool, &claim.lease, &request_setup()).await.unwrap();
-        attempts::end(pool, &claim.lease, &answered, None, None).await.unwrap();
+        attempts::begin(pool, &claim.claim.lease, &request_setup()).await.unwrap();
+        attempts::end(pool, &claim.claim.lease, &answered, None, None).await.unwrap();
     }
 
     /// The length of the pause in seconds.
@@ -191,7 +191,7 @@ async fn a_probe_without_a_verdict_is_followed_by_another() {
     claims.set_back(&first, ProviderTrouble::Overloaded).await;
     claims.end_pauses().await;
     let probe = claims.claim().await.unwrap();
-    let path = format!("/api/admin/jobs/{}", probe.lease.job);
+    let path = format!("/api/admin/jobs/{}", probe.claim.lease.job);
     assert_eq!(claims.fixture.admin.delete(&path).await.status, 204);
     let next = claims.claim().await.unwrap();
     assert!(claims.claim().await.is_none(), "only one job may probe");
@@ -199,7 +199,7 @@ async fn a_probe_without_a_verdict_is_followed_by_another() {
     claims.fixture.db.run("UPDATE jobs SET leased_until = now() WHERE state = 'running'").await;
     let third = claims.claim().await.unwrap();
     assert!(claims.claim().await.is_none(), "only one job may probe");
-    assert_ne!(third.lease, next.lease);
+    assert_ne!(third.claim.lease, next.claim.lease);
 }
 
 #[tokio::test]

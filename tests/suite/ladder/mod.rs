@@ -7,6 +7,7 @@ mod held_out;
 mod judges;
 mod pages;
 mod ratings;
+mod sizes_and_costs;
 
 use std::time::Duration;
 

@@ -38,13 +38,14 @@ async fn the_leaderboard_response_is_complete() {
     let expected = json!({
         "settings": { "gridSize": 32, "palette": "simple", "mode": "precise" },
         "asOf": null,
+        "equalSize": null,
         "models": [
             { "rank": 1, "key": "elm", "provider": "north", "displayName": "Elm", "elo": elm.elo, "votes": 2,
-              "wins": 1, "losses": 0, "ties": 1, "bothBad": 0, "shown": 2, "skill": null },
+              "wins": 1, "losses": 0, "ties": 1, "bothBad": 0, "shown": 2, "skill": null, "skillAtEqualSize": null },
             { "rank": 2, "key": "ash", "provider": "south", "displayName": "Ash", "elo": ash.elo, "votes": 2,
-              "wins": 0, "losses": 1, "ties": 1, "bothBad": 1, "shown": 2, "skill": null },
+              "wins": 0, "losses": 1, "ties": 1, "bothBad": 1, "shown": 2, "skill": null, "skillAtEqualSize": null },
             { "rank": 3, "key": "fir", "provider": "south", "displayName": "Fir", "elo": fir.elo, "votes": 2,
-              "wins": 0, "losses": 2, "ties": 0, "bothBad": 1, "shown": 2, "skill": null },
+              "wins": 0, "losses": 2, "ties": 0, "bothBad": 1, "shown": 2, "skill": null, "skillAtEqualSize": null },
         ],
     });
     assert_eq!(reply, expected);

@@ -5,6 +5,7 @@ mod answers;
 mod errors;
 mod limits;
 mod malformed_answers;
+mod pictures;
 mod requests;
 mod secrets;
 mod unsupported_options;
@@ -39,7 +40,8 @@ pub fn patience() -> RequestLimits {
 pub fn question() -> CompletionRequest {
     CompletionRequest {
         model: MODEL.to_owned(),
-        prompt: ChatPrompt { system: "You build.".to_owned(), user: "a duck".to_owned() },
+        vision: false,
+        prompt: ChatPrompt::new("You build.", "a duck"),
         schema: None,
         options: ModelOptions { max_output_tokens: Some(1000), ..ModelOptions::default() },
         data: None,

@@ -24,6 +24,7 @@ fn questions() -> Vec<(&'static str, CompletionRequest)> {
                 ..question()
             },
         ),
+        ("pictures", pictures::question_about(pictures::nine_pictures_as_png())),
         ("schema", CompletionRequest { schema: build.clone(), ..question() }),
         ("effort", CompletionRequest { options: effort(ThinkingEffort::High), ..plain.clone() }),
         ("none", CompletionRequest { options: effort(ThinkingEffort::None), ..plain.clone() }),

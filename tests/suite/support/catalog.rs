@@ -59,6 +59,14 @@ impl TestCatalog {
         Self { folder }
     }
 
+    /// Lets a model see pictures.
+    pub fn with_vision(self, model: &str) -> Self {
+        let path = self.folder.path().join("models.toml");
+        let (key, toml) = (format!("key = \"{model}\"\n"), fs::read_to_string(&path).unwrap());
+        fs::write(path, toml.replace(&key, &format!("{key}vision = true\n"))).unwrap();
+        self
+    }
+
     /// The environment variables for a server with this catalog, followed by `more`.
     pub fn variables<'a>(&'a self, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
         let mut variables = vec![

@@ -122,7 +122,9 @@ impl FakeProtocol {
         let own = if self == Self::Compatible && is_minimax { "reasoning_split" } else { "" };
         let fields =
             format!("{} {} {own}", self.body_fields(), if self == Self::Google { "" } else { "stream!" });
-        wrong_headers(headers, request).or_else(|| wrong_fields(&fields, &request.body))
+        wrong_headers(headers, request)
+            .or_else(|| wrong_fields(&fields, &request.body))
+            .or_else(|| self.pictures(&request.body).err())
     }
 
     /// Why the provider would reject a request in a batch, if it would. Nothing can be streamed from one.
@@ -130,7 +132,7 @@ impl FakeProtocol {
         if body.get("background").is_some() {
             return Some("the field background".to_owned());
         }
-        wrong_fields(self.body_fields(), body)
+        wrong_fields(self.body_fields(), body).or_else(|| self.pictures(body).err())
     }
 
     /// The fields of a request that is not streamed. Those with ! must be there.

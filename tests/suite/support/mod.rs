@@ -8,6 +8,7 @@ pub mod db;
 pub mod fake_agent;
 pub mod fake_batches;
 pub mod fake_captcha;
+pub mod fake_pictures;
 pub mod fake_protocol;
 pub mod fake_provider;
 pub mod judgements;

@@ -6,7 +6,7 @@ use std::thread;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use world::action::CAMERA_BINS;
-use world::task::{OpenReward, find_task, solutions};
+use world::task::{OpenReward, TaskMetrics, find_task, solutions};
 use world::view::MAX_EDGE;
 use world::{
     Action, Batch, ENGINE, Episode, Frame, ItemStack, Lane, Scene, Screen, Terrains, World, WorldTask,
@@ -128,6 +128,9 @@ struct Info {
     /// The rewards and goals that are open.
     progress: Vec<OpenReward>,
     score: f64,
+    /// What the task shows beside the score, if it names something.
+    #[serde(skip_serializing_if = "TaskMetrics::is_empty")]
+    metrics: TaskMetrics,
     time: u64,
     step: u64,
     seed: u64,
@@ -381,6 +384,7 @@ impl Info {
             pointer: world.screen().map(Screen::pointer),
             progress: lane.episode.progress().open(lane.episode.task()),
             score: lane.episode.score(),
+            metrics: lane.episode.metrics(),
             time: world.time(),
             step: world.tick(),
             seed: world.seed(),

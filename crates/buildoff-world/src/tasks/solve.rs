@@ -7,7 +7,9 @@ use std::process::ExitCode;
 use anyhow::bail;
 use serde::Serialize;
 use world::record::Recording;
-use world::task::{GOAL_REWARD, TaskSolution, find_task, shipped_tasks, solutions};
+use world::task::{
+    GOAL_REWARD, TaskMetrics, TaskSolution, find_task, metrics_told, shipped_tasks, solutions,
+};
 use world::{Episode, Terrains, WorldTask};
 
 use crate::pictures::numbers;
@@ -45,6 +47,9 @@ struct SolutionReport {
     score: f64,
     max_score: f64,
     rewards: Vec<GivenReward>,
+    /// What the task shows beside the score.
+    #[serde(skip_serializing_if = "TaskMetrics::is_empty")]
+    metrics: TaskMetrics,
     /// Why it is no solution.
     problem: Option<String>,
 }
@@ -112,6 +117,7 @@ fn check(
         score: 0.0,
         max_score: task.max_score(),
         rewards: Vec::new(),
+        metrics: TaskMetrics::new(),
         problem: None,
     };
     let recording = match Recording::read(solution.recording) {
@@ -134,6 +140,7 @@ fn check(
         Err(error) => Some(error.to_string()),
         Ok(episode) => {
             report.score = episode.score();
+            report.metrics = episode.metrics();
             problem_of(task, &recording, &episode)
         }
     };
@@ -183,6 +190,9 @@ fn write_report(output: &mut impl Write, report: &SolutionReport) -> std::io::Re
     }
     for GivenReward { step, identity, reward } in &report.rewards {
         writeln!(output, "  step {step}: {identity}, {reward}")?;
+    }
+    if !report.metrics.is_empty() {
+        writeln!(output, "  The run {}.", metrics_told(&report.metrics))?;
     }
     Ok(())
 }

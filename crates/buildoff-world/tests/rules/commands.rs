@@ -100,7 +100,7 @@ fn the_bench_measures_every_suite() {
     let output = run(&["bench", "--json", "--runs", "1", "--seconds", "0.02"]);
     assert!(output.status.success(), "{}", words(&output).1);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    for suite in ["rgb128", "rgb128Baseline", "rgb64", "none", "pipe", "reset"] {
+    for suite in ["rgb128", "rgb128Baseline", "rgb64", "played128", "none", "pipe", "reset"] {
         let suite = &report["suites"][suite];
         assert!(suite["stepsPerSecond"].as_f64().unwrap() > 0.0, "{report}");
         assert_eq!(suite["runs"].as_array().unwrap().len(), 1);
@@ -164,6 +164,8 @@ fn a_shipped_solution_is_run_again_and_filmed() {
     assert_eq!(code, Some(0), "{told}");
     assert!(told.starts_with("crafting/craft_oak_planks, seed 2: 10 of 10 points in "), "{told}");
     assert_eq!(fs::read(file).unwrap()[8..12], *b"WEBP");
+    let (_, told) = words(&run(&["tasks", "solve", "dig_three_down_and_fill_one_up", "--seed", "1"]));
+    assert!(told.contains("\n  The run took ") && told.contains(" and got 3 blocks deep.\n"), "{told}");
     for (arguments, error) in
         [(["craft_oak_planks", "--seed=9"], "no such solution"), (["build_castle", "--json"], "no task")]
     {

@@ -1,5 +1,6 @@
 //! The position of the eye.
 
+use super::View;
 use super::vector::{Vector, add, scale, unit};
 use crate::grid::Bounds;
 
@@ -15,6 +16,13 @@ impl OrbitAngle {
     pub(crate) const fn of(part: u8, parts: u8) -> Self {
         assert!(Self::STEPS.is_multiple_of(parts), "parts must be whole steps");
         Self(part % parts * (Self::STEPS / parts))
+    }
+
+    /// The angle after another turn. None if that is not whole steps.
+    pub(super) fn plus(self, degrees: u16) -> Option<Self> {
+        let step = 360 / u16::from(Self::STEPS);
+        let turned = (u16::from(self.0) + degrees / step % u16::from(Self::STEPS)) % u16::from(Self::STEPS);
+        degrees.is_multiple_of(step).then_some(Self(turned as u8))
     }
 }
 
@@ -55,14 +63,19 @@ pub struct Camera {
 impl Camera {
     /// The first yaw, in degrees.
     pub const FIRST_YAW: f32 = 30.0;
-    pub const ELEVATION: f32 = 27.0;
+    pub const ELEVATION: f32 = View::ELEVATION as f32;
     pub const FIELD_OF_VIEW: f32 = 30.0;
     const MARGIN: f32 = 0.96;
 
     pub fn new(bounds: &Bounds, turn: OrbitAngle) -> Self {
+        Self::raised(bounds, turn, Self::ELEVATION)
+    }
+
+    /// The same camera with another elevation, in degrees.
+    pub(super) fn raised(bounds: &Bounds, turn: OrbitAngle, elevation: f32) -> Self {
         let turned = f32::from(turn.0) * 360.0 / f32::from(OrbitAngle::STEPS);
         let yaw = (Self::FIRST_YAW + turned).to_radians();
-        let (sin, cos) = Self::ELEVATION.to_radians().sin_cos();
+        let (sin, cos) = elevation.to_radians().sin_cos();
         let (sin_yaw, cos_yaw) = yaw.sin_cos();
         let away = [sin_yaw * cos, sin, cos_yaw * cos];
         let right = [cos_yaw, 0.0, -sin_yaw];
@@ -101,12 +114,14 @@ mod tests {
         for max in [[31, 31, 31], [255, 0, 255], [0, 255, 0], [200, 3, 0], [0, 0, 0]] {
             let bounds = Bounds { min: [0; 3], max };
             for step in 0..OrbitAngle::STEPS {
-                let camera = Camera::new(&bounds, OrbitAngle(step));
-                for corner in 0..8 {
-                    let at =
-                        [0, 1, 2].map(|k| if corner >> k & 1 == 1 { f32::from(max[k]) + 1.0 } else { 0.0 });
-                    let [x, y] = place(&camera, at);
-                    assert!(x.abs() < 0.97 && y.abs() < 0.97, "{max:?} at {step}: {x} {y}");
+                for elevation in [27, 0, 12, 45, View::MAX_ELEVATION] {
+                    let camera = Camera::raised(&bounds, OrbitAngle(step), f32::from(elevation));
+                    for corner in 0..8 {
+                        let at = [0, 1, 2]
+                            .map(|k| if corner >> k & 1 == 1 { f32::from(max[k]) + 1.0 } else { 0.0 });
+                        let [x, y] = place(&camera, at);
+                        assert!(x.abs() < 0.97 && y.abs() < 0.97, "{max:?} at {step}, {elevation}: {x} {y}");
+                    }
                 }
             }
         }
@@ -125,6 +140,9 @@ mod tests {
     fn a_whole_turn_ends_where_it_began() {
         assert_eq!(OrbitAngle::of(36, 36), OrbitAngle::default());
         assert_eq!(OrbitAngle::of(9, 36), OrbitAngle::of(2, 8));
+        assert_eq!(OrbitAngle::of(6, 8).plus(180), Some(OrbitAngle::of(2, 8)));
+        assert_eq!(OrbitAngle::of(6, 8).plus(3_690), Some(OrbitAngle::of(0, 8)));
+        assert_eq!(OrbitAngle::default().plus(7), None);
     }
 
     /// The point in the picture at which a position is seen.

@@ -59,15 +59,22 @@ impl BlockForm {
         let (one, other) = ((axis + 1) % 3, (axis + 2) % 3);
         let touches =
             |edges: &&BoxEdges| if face.is_multiple_of(2) { edges[axis] == 0 } else { edges[axis + 3] >= 16 };
-        let at_face: Vec<_> = self.collision.iter().filter(touches).collect();
-        let is_there = |a: u8, b: u8| {
-            let holds = |edges: &&BoxEdges| {
-                (edges[one]..edges[one + 3]).contains(&a) && (edges[other]..edges[other + 3]).contains(&b)
-            };
-            at_face.iter().any(holds)
-        };
-        !at_face.is_empty() && (from..to).all(|a| (from..to).all(|b| is_there(a, b)))
+        // A bit for each sixteenth of a row.
+        let mut rows = [0_u16; 16];
+        for edges in self.collision.iter().filter(touches) {
+            let bits = row_bits(edges[other], edges[other + 3]);
+            let end = usize::from(edges[one + 3]).min(16);
+            rows[usize::from(edges[one]).min(end)..end].iter_mut().for_each(|row| *row |= bits);
+        }
+        let wanted = row_bits(from, to);
+        rows[usize::from(from)..usize::from(to)].iter().all(|row| row & wanted == wanted)
     }
+}
+
+/// The bits of a part of a row of sixteen, as far as it lies in the row.
+fn row_bits(from: u8, to: u8) -> u16 {
+    let below = |end: u8| (1_u32 << end.min(16)) - 1;
+    (below(to) & !below(from)) as u16
 }
 
 /// A box as it stands when the block faces north, turned to where it faces.

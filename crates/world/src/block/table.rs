@@ -173,7 +173,8 @@ fn read(text: &str) -> Result<Vec<Entry>, toml::de::Error> {
 /// A copy of a value with what a member of a family has in place of `{key}`.
 fn filled(value: &Value, member: &BTreeMap<String, Value>) -> Value {
     match value {
-        Value::String(text) => {
+        // Most text is drawings, in which nothing is to be filled.
+        Value::String(text) if text.contains('{') => {
             let whole = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
             if let Some(known) = whole.and_then(|key| member.get(key)) {
                 return known.clone();

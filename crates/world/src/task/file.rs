@@ -6,7 +6,7 @@ use serde_saphyr::{Options, Spanned};
 
 use super::goal::Goal;
 use super::place::Place;
-use super::{MAX_FILE, TaskError, TaskProblem};
+use super::{MAX_FILE, TaskError};
 use crate::scene::Scene;
 
 /// A task file, in which commands and rewards are still text.
@@ -118,11 +118,5 @@ impl SceneFile {
             return Err("only the meadow has a hillside".to_owned());
         }
         Ok((scene, start))
-    }
-}
-
-impl TaskProblem {
-    pub(super) fn at<T>(spanned: &Spanned<T>, words: String) -> Self {
-        Self { line: Some(spanned.referenced.line()).filter(|line| *line > 0), words }
     }
 }

@@ -4,12 +4,12 @@
 mod dig;
 mod looking;
 mod plan;
+mod read;
 mod room;
+mod scene;
 mod stacks;
 
-use std::fmt;
-
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Serialize};
 
 use super::marks::Marks;
 use super::sets::BlockSet;
@@ -41,6 +41,7 @@ pub enum Predicate {
     LookAt(LookAt),
     LookUp(LookUp),
     Above(Above),
+    InScene(InScene),
 }
 
 /// So many placed blocks, of at least so many kinds.
@@ -169,8 +170,25 @@ pub struct Above {
     pub cells: u32,
 }
 
+/// Being among so many such blocks of the land, of at least so many kinds. What the player has placed does not count.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InScene {
+    pub of: BlockSet,
+    pub count: u32,
+    #[serde(default = "one")]
+    pub kinds: u32,
+    /// How far they are from the feet at most, along each axis.
+    #[serde(default = "eight")]
+    pub within: u32,
+}
+
 fn one() -> u32 {
     1
+}
+
+fn eight() -> u32 {
+    8
 }
 
 fn sixteen() -> u32 {
@@ -253,6 +271,7 @@ impl Goal {
             Predicate::Ring(ring) => Some(&ring.of),
             Predicate::Open(open) => Some(&open.of),
             Predicate::LookAt(look) => Some(&look.of),
+            Predicate::InScene(scene) => Some(&scene.of),
             Predicate::Room(room) => room.with.as_ref().map(|with| &with.of),
             _ => None,
         })
@@ -260,7 +279,7 @@ impl Goal {
 }
 
 impl Predicate {
-    pub const NAMES: [&str; 14] = [
+    pub const NAMES: [&str; 15] = [
         "count_placed",
         "column",
         "wall",
@@ -275,6 +294,7 @@ impl Predicate {
         "look_at",
         "look_up",
         "above",
+        "in_scene",
     ];
 
     pub fn name(&self) -> &'static str {
@@ -293,6 +313,7 @@ impl Predicate {
             Self::LookAt(_) => "look_at",
             Self::LookUp(_) => "look_up",
             Self::Above(_) => "above",
+            Self::InScene(_) => "in_scene",
         }
     }
 
@@ -310,7 +331,7 @@ impl Predicate {
             Self::LookAt(_) => changes.blocks || changes.position || changes.look,
             Self::LookUp(_) => changes.look,
             Self::Above(_) => changes.position,
-            Self::Tower(_) => changes.blocks || changes.position,
+            Self::Tower(_) | Self::InScene(_) => changes.blocks || changes.position,
             _ => changes.blocks,
         }
     }
@@ -335,6 +356,7 @@ impl Predicate {
                 let player = &world.player;
                 player.is_on_ground && player.position[1] - origin[1] >= f64::from(above.cells)
             }
+            Self::InScene(scene) => scene.holds(world, marks),
         }
     }
 
@@ -347,12 +369,13 @@ impl Predicate {
                 Err(format!("{name}: {what} goes from {least} to {most}, and is not {number}"))
             }
         };
-        let counts = |count: &CountPlaced| {
-            within("count", count.count, 1, 1000)?;
-            within("kinds", count.kinds, 1, count.count.min(64))?;
-            let possible = count.of.ids().count() as u32;
-            within("kinds", count.kinds, 1, possible.max(1))
+        let of_kinds = |of: &BlockSet, count: u32, kinds: u32| {
+            within("count", count, 1, 1000)?;
+            within("kinds", kinds, 1, count.min(64))?;
+            let possible = of.ids().count() as u32;
+            within("kinds", kinds, 1, possible.max(1))
         };
+        let counts = |count: &CountPlaced| of_kinds(&count.of, count.count, count.kinds);
         match self {
             Self::CountPlaced(count) => counts(count),
             Self::Column(column) => within("height", column.height, 1, 100),
@@ -400,52 +423,10 @@ impl Predicate {
                 }
             }
             Self::Above(above) => within("cells", above.cells, 1, 100),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Goal {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct GoalVisitor;
-
-        impl<'de> de::Visitor<'de> for GoalVisitor {
-            type Value = Goal;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("predicates by their names")
-            }
-
-            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Goal, A::Error> {
-                let mut predicates = Vec::new();
-                while let Some(name) = map.next_key::<String>()? {
-                    predicates.push(match &name[..] {
-                        "count_placed" => Predicate::CountPlaced(map.next_value()?),
-                        "column" => Predicate::Column(map.next_value()?),
-                        "wall" => Predicate::Wall(map.next_value()?),
-                        "tower" => Predicate::Tower(map.next_value()?),
-                        "maze" => Predicate::Maze(map.next_value()?),
-                        "ring" => Predicate::Ring(map.next_value()?),
-                        "room" => Predicate::Room(map.next_value()?),
-                        "open" => Predicate::Open(map.next_value()?),
-                        "lit" => Predicate::Lit(map.next_value()?),
-                        "tunnel" => Predicate::Tunnel(map.next_value()?),
-                        "dig_and_fill" => Predicate::DigAndFill(map.next_value()?),
-                        "look_at" => Predicate::LookAt(map.next_value()?),
-                        "look_up" => Predicate::LookUp(map.next_value()?),
-                        "above" => Predicate::Above(map.next_value()?),
-                        other => {
-                            let other: String = other.chars().take(40).collect();
-                            let known = Predicate::NAMES.join(", ");
-                            return Err(de::Error::custom(format_args!(
-                                "there is no predicate {other:?}; there are {known}"
-                            )));
-                        }
-                    });
-                }
-                Ok(Goal { predicates })
+            Self::InScene(scene) => {
+                within("within", scene.within, 1, 16)?;
+                of_kinds(&scene.of, scene.count, scene.kinds)
             }
         }
-
-        deserializer.deserialize_map(GoalVisitor)
     }
 }

@@ -4,12 +4,34 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::WorldTask;
 use super::goal::{GOAL_REWARD, GoalState, Situation, StepChanges};
 use super::marks::Marks;
-use super::{OpenReward, WorldTask};
+use super::metrics::TravelLog;
 use crate::events::Event;
 use crate::player::Player;
 use crate::world::World;
+
+/// A reward that is not given in full yet.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenReward {
+    pub identity: String,
+    pub event: &'static str,
+    pub times: u32,
+    pub max_times: u32,
+    pub reward: f64,
+    #[serde(rename = "goal", skip_serializing_if = "is_false")]
+    pub is_goal: bool,
+    /// The predicates of a goal that do not hold.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unmet: Vec<&'static str>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
 
 /// What has been counted, and what has been paid for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +46,8 @@ pub struct TaskProgress {
     origin: [f64; 3],
     position: [f64; 3],
     look: [i32; 2],
+    #[serde(default)]
+    pub(super) travel: TravelLog,
 }
 
 impl TaskProgress {
@@ -37,6 +61,7 @@ impl TaskProgress {
             origin: player.position,
             position: player.position,
             look: [player.yaw, player.pitch],
+            travel: TravelLog::default(),
         }
     }
 
@@ -55,14 +80,29 @@ impl TaskProgress {
             }
         }
         self.marks.note(world, events);
+        let from = self.position;
+        let changes = self.changes(world);
         if let Some(goal) = &task.goal {
-            let changes = self.changes(world);
             let situation = Situation { world, marks: &self.marks, origin: self.origin };
             if goal.update(&mut self.goal, changes, &situation) {
                 paid += GOAL_REWARD;
             }
         }
+        self.note_travel(world, from);
+        if paid > 0.0 {
+            self.travel.note_payment(world.tick());
+        }
         paid
+    }
+
+    /// Notes how far the player has come in a step, and how deep.
+    fn note_travel(&mut self, world: &World, from: [f64; 3]) {
+        let height = self.origin[1];
+        self.travel.note_way(from, self.position);
+        self.travel.note_depth(height - self.position[1]);
+        for (cell, _) in world.volume.changed().iter().filter(|(cell, _)| self.marks.dug().contains(cell)) {
+            self.travel.note_depth(height - f64::from(cell[1]));
+        }
     }
 
     fn changes(&mut self, world: &World) -> StepChanges {

@@ -8,7 +8,7 @@ use super::command::TaskCommand;
 use super::goal::{CountPlaced, GOAL_REWARD, Goal, Predicate};
 use super::reward::TaskReward;
 use super::sets::BlockSet;
-use super::{Metric, Need, WorldTask};
+use super::{Metric, Need, TaskMetrics, WorldTask};
 use crate::events::EventKind;
 
 /// The most things that a sentence lists.
@@ -156,6 +156,15 @@ impl Predicate {
             Self::Above(above) => {
                 format!("the player stands on ground {} cells higher than the start", above.cells)
             }
+            Self::InScene(scene) => {
+                let kinds =
+                    if scene.kinds > 1 { format!(" of {} kinds", scene.kinds) } else { String::new() };
+                let blocks = blocks(&scene.of);
+                format!(
+                    "{} or more {blocks}{kinds}, none placed by the player, are at most {} blocks from the player",
+                    scene.count, scene.within
+                )
+            }
         }
     }
 }
@@ -172,11 +181,33 @@ impl Metric {
     pub fn words(self) -> &'static str {
         match self {
             Self::Steps => "the steps taken",
-            Self::Depth => "how deep the player was",
+            Self::Depth => "how deep the player got",
             Self::Distance => "how far the player went",
             Self::Placed => "the blocks placed",
-            Self::Light => "the light of lamps",
+            Self::Light => "the light of lamps at the player’s feet",
         }
+    }
+
+    /// What a run has done, by the value: "took 84 steps", "got 3 blocks deep".
+    pub fn told(self, value: u64) -> String {
+        let counted = |what: &str| format!("{value} {what}{}", if value == 1 { "" } else { "s" });
+        match self {
+            Self::Steps => format!("took {}", counted("step")),
+            Self::Depth => format!("got {} deep", counted("block")),
+            Self::Distance => format!("covered {}", counted("block")),
+            Self::Placed => format!("left {} standing", counted("placed block")),
+            Self::Light => format!("ended with light {value} of 15 at the feet"),
+        }
+    }
+}
+
+/// Metrics as the end of a sentence: "took 84 steps, got 12 blocks deep and left 1 placed block standing".
+pub fn metrics_told(metrics: &TaskMetrics) -> String {
+    let parts: Vec<String> = metrics.iter().map(|(metric, value)| metric.told(*value)).collect();
+    match parts.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
     }
 }
 
@@ -307,6 +338,18 @@ mod tests {
         }
         let kit = find_task("craft_oak_planks").unwrap().kit();
         assert_eq!(kit, [(ItemId::of("oak_log").unwrap(), 10)]);
+    }
+
+    #[test]
+    fn metrics_are_told_in_a_sentence() {
+        let told = |metrics: &[(Metric, u64)]| metrics_told(&metrics.iter().copied().collect());
+        assert_eq!(told(&[(Metric::Steps, 1)]), "took 1 step");
+        assert_eq!(told(&[(Metric::Steps, 84), (Metric::Depth, 12)]), "took 84 steps and got 12 blocks deep");
+        assert_eq!(
+            told(&[(Metric::Light, 9), (Metric::Placed, 1), (Metric::Steps, 7)]),
+            "took 7 steps, left 1 placed block standing and ended with light 9 of 15 at the feet"
+        );
+        assert_eq!(told(&[]), "");
     }
 
     #[test]

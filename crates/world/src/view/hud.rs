@@ -1,23 +1,24 @@
 //! What lies over the view: the hand, the crosshair, the hot bar, hearts and food, and the screen that is open.
 //!
-//! It is painted for the window and then made as small as the frame. That is kept until something of it changes. While a
-//! screen is open the layer covers all of the frame, and only those parts of it that change are painted again, since the
-//! pointer moves in most steps.
+//! It is painted for the window and then made as small as the frame. That is kept, and only those parts of it that change
+//! are painted again: the hand swings and the pointer moves in many steps.
 
 mod bars;
 mod canvas;
 mod hand;
 mod icons;
+mod layer;
 mod letters;
 mod panel;
 mod tools;
 
 use craft::ItemStack;
 
-use self::bars::{paint_bars, slot_area};
-use self::canvas::{Canvas, PixelRect, area_of, pixels_of, squeeze};
-use self::hand::paint_hand;
+use self::bars::{BARS, paint_bars, slot_area};
+use self::canvas::{Canvas, PixelRect};
+use self::hand::{hand_area, paint_hand};
 pub(super) use self::icons::icon;
+use self::layer::HudLayer;
 use self::panel::Panel;
 use crate::hands::SWING;
 use crate::inventory::HOTBAR;
@@ -38,59 +39,42 @@ struct HudState {
     panel: Option<Panel>,
 }
 
-/// The layer over the view, in the frame's size.
+/// The layer over the view, and what it shows.
 #[derive(Clone, Debug)]
 pub(super) struct Hud {
     size: [usize; 2],
     shown: Option<HudState>,
-    /// The pixels that are not clear: their place, and red, green, blue and alpha in 256ths, times alpha.
-    layer: Vec<(u32, [u16; 4])>,
+    layer: HudLayer,
 }
 
 impl Hud {
     pub fn new(width: usize, height: usize) -> Self {
-        Self { size: [width, height], shown: None, layer: Vec::new() }
+        let size = [width, height];
+        Self { size, shown: None, layer: HudLayer::new(size) }
     }
 
     pub fn draw(&mut self, world: &World, rgb: &mut [u8]) {
-        let state = HudState::of(world);
-        if self.shown.as_ref() != Some(&state) {
-            match self.shown.as_ref().and_then(|shown| state.changes_since(shown)) {
-                Some(changes) => self.repaint(&state, &changes),
-                None => self.paint(&state),
-            }
-            self.shown = Some(state);
-        }
-        for (at, [r, g, b, alpha]) in &self.layer {
-            let at = *at as usize * 3;
-            for (byte, over) in rgb[at..at + 3].iter_mut().zip([r, g, b]) {
-                *byte = ((u32::from(*byte) * u32::from(256 - alpha) + u32::from(*over)) >> 8).min(255) as u8;
-            }
-        }
+        self.show(HudState::of(world));
+        self.layer.cover(rgb);
         if world.screen().is_none() {
             self.draw_crosshair(rgb);
         }
     }
 
-    fn paint(&mut self, state: &HudState) {
-        let canvas = state.paint(PixelRect::WINDOW);
-        self.layer.clear();
-        squeeze(&canvas, [[0, 0], self.size], self.size, |place, pixel| {
-            self.layer.push((place as u32, pixel));
-        });
-    }
-
-    /// Paints parts of the layer again, which covers all of the frame, so that each place is its own index.
-    fn repaint(&mut self, state: &HudState, changes: &[PixelRect]) {
-        for &change in changes {
-            let pixels = pixels_of(change, self.size);
-            let canvas = state.paint(area_of(pixels, self.size));
-            squeeze(&canvas, pixels, self.size, |place, pixel| {
-                if let Some(known) = self.layer.get_mut(place) {
-                    known.1 = pixel;
-                }
-            });
+    /// Paints what has changed.
+    fn show(&mut self, state: HudState) {
+        if self.shown.as_ref() == Some(&state) {
+            return;
         }
+        let changes = self.shown.as_ref().and_then(|shown| state.changes_since(shown));
+        let changes = changes.unwrap_or_else(|| {
+            self.layer.clear();
+            state.painted()
+        });
+        for change in changes {
+            self.layer.paint(change, |area| state.paint(area));
+        }
+        self.shown = Some(state);
     }
 
     /// The crosshair shows the opposite of what is behind it.
@@ -130,17 +114,35 @@ impl HudState {
         }
     }
 
+    /// All that is painted.
+    fn painted(&self) -> Vec<PixelRect> {
+        if self.panel.is_some() { vec![PixelRect::WINDOW] } else { vec![hand_area(self), BARS] }
+    }
+
     /// What has to be painted again, after another state was shown. None if that is all.
     fn changes_since(&self, other: &Self) -> Option<Vec<PixelRect>> {
-        let mut changes = self.panel.as_ref()?.changes_since(other.panel.as_ref()?)?;
-        let held = |state: &Self| state.items.get(state.slot).copied().flatten().map(|stack| stack.item);
-        let rest = |state: &Self| (state.slot, state.health, state.food, state.air, state.swing, state.light);
-        if rest(self) != rest(other) || held(self) != held(other) {
-            return None;
+        let mut changes = match (&self.panel, &other.panel) {
+            (Some(panel), Some(before)) => panel.changes_since(before)?,
+            (None, None) => Vec::new(),
+            _ => return None,
+        };
+        let hand = |state: &Self| (state.held().map(|stack| stack.item), state.swing, state.light);
+        if hand(self) != hand(other) {
+            changes.push(hand_area(self).around(hand_area(other)));
+        }
+        let bars = |state: &Self| (state.slot, state.health, state.food, state.air);
+        if bars(self) != bars(other) {
+            changes.push(BARS);
+            return Some(changes);
         }
         let items = self.items.iter().zip(&other.items).enumerate();
         changes.extend(items.filter(|(_, (one, other))| one != other).map(|(slot, _)| slot_area(slot)));
         Some(changes)
+    }
+
+    /// What the hand holds.
+    fn held(&self) -> Option<ItemStack> {
+        self.items.get(self.slot).copied().flatten()
     }
 
     /// Paints a part of the window.
@@ -154,3 +156,6 @@ impl HudState {
         canvas
     }
 }
+
+#[cfg(test)]
+mod tests;

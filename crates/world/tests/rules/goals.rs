@@ -443,3 +443,34 @@ fn above_is_higher_ground_than_the_start() {
     leaping.world.place_player([128.5, f64::from(FLOOR) + 9.0, 128.5], 0, 0);
     check("above: {cells: 5}", &[hill(5), hill(6), hill(20)], &[Yard::new(), hill(4), leaping]);
 }
+
+#[test]
+fn a_part_of_a_scene_is_known_by_the_land_around() {
+    // The player stands four cells off in x and z.
+    let trunks = |count: i32, id: &str| Yard::new().found(id, &cells([0, 0, 0], [count - 1, 2, 0]));
+    check(
+        "in_scene: {of: '#logs', count: 12, within: 7}",
+        &[
+            trunks(4, "oak_log"),
+            trunks(2, "oak_log").found("birch_log", &cells([0, 0, -2], [1, 2, -2])),
+            trunks(5, "birch_log").put("oak_log", &[[0, 4, 0]]),
+        ],
+        &[
+            Yard::new(),
+            trunks(3, "oak_log"),
+            trunks(4, "oak_planks"),
+            trunks(3, "oak_log").put("oak_log", &cells([3, 0, 0], [3, 2, 0])),
+            trunks(4, "oak_log").stand([-12, 0, 0]),
+            trunks(4, "oak_log").dig(&[[0, 0, 0]]),
+        ],
+    );
+    check(
+        "in_scene: {of: [stone, torch, bricks], count: 3, kinds: 2, within: 3}",
+        &[
+            Yard::new().found("torch", &[[-4, 0, -2]]),
+            Yard::new().found("bricks", &[[-2, 0, -4]]),
+            Yard::new().found("bricks", &[[0, 0, 0]]).stand([0, 1, 0]),
+        ],
+        &[Yard::new(), Yard::new().found("torch", &[[-4, 0, 2]]), Yard::new().put("torch", &[[-4, 0, -2]])],
+    );
+}

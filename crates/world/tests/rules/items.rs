@@ -320,3 +320,14 @@ fn a_stack_that_holds_nothing_is_not_thrown() {
     world.throw_item(ItemStack { count: 0, ..stack("dirt", 1) }, &mut events);
     assert!(events.is_empty() && lying(&world).is_empty());
 }
+
+#[test]
+fn lava_destroys_items_but_netherite() {
+    let mut world = floor();
+    fill(&mut world, [138, FLOOR, 138], [142, FLOOR, 142], "lava");
+    for id in ["dirt", "netherite_ingot", "ancient_debris"] {
+        spilled(&mut world, [140, FLOOR + 1, 140], id, 1);
+    }
+    rest(&mut world, 60);
+    assert_eq!(lying(&world), [("netherite_ingot", 1), ("ancient_debris", 1)]);
+}

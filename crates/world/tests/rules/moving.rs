@@ -3,6 +3,7 @@
 use world::World;
 use world::action::Button::*;
 use world::block::{Facing, WorldBlock};
+use world::player::constants::*;
 
 use super::{FLOOR, block, fill, floor, floor_of, hold, near, press, rest};
 
@@ -257,4 +258,102 @@ fn the_look_goes_straight_up_and_down_at_most_and_around_without_end() {
         world.step(&world::Action::default().look(-80.0, 170.0));
     }
     assert_eq!((world.player().pitch, world.player().yaw), (-90_000, 150_000));
+}
+
+/// A player in the middle of lava so deep, who is too hungry to heal.
+fn in_lava(depth: i32) -> World {
+    let mut world = floor();
+    fill(&mut world, [120, FLOOR, 120], [136, FLOOR + depth - 1, 136], "lava");
+    world.set_needs(20, 17, 0);
+    world
+}
+
+#[test]
+fn lava_costs_4_every_ten_ticks_until_death() {
+    assert_eq!((LAVA_DAMAGE, LAVA_PAUSE), (4, 10));
+    let mut world = in_lava(1);
+    let mut health = Vec::new();
+    for _ in 0..45 {
+        rest(&mut world, 1);
+        health.push(world.player().health);
+    }
+    let expected: Vec<i32> = (0..45).map(|tick| 20 - 4 * (tick / 10 + 1)).collect();
+    assert_eq!(health, expected);
+    assert!(!world.player().is_alive());
+}
+
+#[test]
+fn leaving_lava_and_coming_back_at_once_does_not_hurt_twice() {
+    let mut world = in_lava(1);
+    rest(&mut world, 1);
+    world.set_block([128, FLOOR, 128], block("air"));
+    rest(&mut world, 3);
+    world.set_block([128, FLOOR, 128], block("lava"));
+    rest(&mut world, 6);
+    assert_eq!(world.player().health, 16);
+    rest(&mut world, 1);
+    assert_eq!(world.player().health, 12);
+}
+
+#[test]
+fn lava_leaves_half_of_each_speed_and_pulls_down_by_0_02() {
+    assert_eq!((LAVA_DRAG, LAVA_GRAVITY, IN_LAVA), (0.5, 0.02, 0.02));
+    let mut world = in_lava(8);
+    world.place_player([128.5, f64::from(FLOOR) + 5.0, 128.5], 0, 0);
+    hold(&mut world, &[Forward], 12);
+    let [_, down, ahead] = world.player().velocity;
+    // What is added in each tick is halved with the rest.
+    near(ahead, 0.98 * IN_LAVA);
+    near(down, -2.0 * LAVA_GRAVITY);
+    let breath = world.player().air;
+    assert_eq!(breath, 300, "lava takes no breath");
+}
+
+#[test]
+fn one_swims_up_in_lava_and_hops_out_at_a_bank() {
+    let mut world = in_lava(1);
+    fill(&mut world, [120, FLOOR, 129], [136, FLOOR, 136], "stone");
+    hold(&mut world, &[Forward, Jump], 35);
+    let player = world.player();
+    assert!(height(&world) > 0.9 && player.position[2] > 129.0 && player.is_alive(), "{player:?}");
+}
+
+#[test]
+fn shallow_lava_keeps_0_8_of_what_goes_up_and_down() {
+    assert_eq!((WADING, LAVA_DRAG_WADING), (0.4, 0.8));
+    let mut world = in_lava(1);
+    world.place_player([128.5, f64::from(FLOOR) + 0.6, 128.5], 0, 0);
+    rest(&mut world, 1);
+    near(world.player().velocity[1], -SINKING - LAVA_GRAVITY);
+    rest(&mut world, 1);
+    near(world.player().velocity[1], -(SINKING + LAVA_GRAVITY) * (1.0 + LAVA_DRAG_WADING));
+}
+
+#[test]
+fn each_tick_in_lava_halves_a_fall() {
+    assert!((LAVA_FALL - 0.5).abs() < 1e-9);
+    let mut world = in_lava(2);
+    world.place_player([128.5, f64::from(FLOOR) + 14.0, 128.5], 0, 0);
+    while !world.player().is_on_ground {
+        rest(&mut world, 1);
+    }
+    // Bare ground would leave 9, and lava itself takes 4.
+    assert_eq!(world.player().health, 11);
+}
+
+#[test]
+fn cobwebs_leave_a_quarter_of_moves_to_the_sides_and_a_twentieth_of_those_down() {
+    assert_eq!((COBWEB, COBWEB_UPRIGHT), (0.25, 0.05));
+    let mut world = floor();
+    fill(&mut world, [120, FLOOR, 120], [136, FLOOR + 9, 136], "cobweb");
+    let place = [128.5, f64::from(FLOOR) + 6.0, 128.5];
+    world.place_player(place, 0, 0);
+    hold(&mut world, &[Forward], 1);
+    near(world.player().position[2] - place[2], 0.98 * IN_AIR * COBWEB);
+    for _ in 0..20 {
+        let from = world.player().position[1];
+        rest(&mut world, 1);
+        near(from - world.player().position[1], GRAVITY * DRAG_DOWN * COBWEB_UPRIGHT);
+    }
+    assert!(world.player().fall.abs() < 1e-9, "nobody falls in cobwebs");
 }

@@ -48,7 +48,6 @@ fn what_is_low_is_stepped_on_and_what_is_high_stops() {
         ("iron_bars", false, true),
         ("torch", true, true),
         ("poppy", true, true),
-        ("cobweb", true, true),
         ("oak_sign", true, true),
         ("lantern", true, true),
         ("cauldron", false, true),

@@ -9,7 +9,6 @@ mod decoration;
 mod demos;
 mod explore;
 mod fill;
-mod find;
 mod finding;
 mod hands;
 mod look;

@@ -1,18 +1,25 @@
-//! What is near: finding blocks and items by what they are, and going to them.
+//! What is near: finding blocks, free ground and items by what they are, and going to them.
 
 use world::aim::aim;
 use world::block::WorldBlock;
 use world::player::constants::{STANDING, WIDTH};
 use world::things::constants::{EDGE, REACH};
-use world::{Cell, ItemBody, Volume};
+use world::{Cell, ItemBody, ItemId, Volume};
 
 use crate::look::{angles_to, distance};
 use crate::path::{Foothold, foothold, least_cost};
 use crate::solver::{Solved, Solver};
 use crate::walk::NEAR;
 
-/// How far around the feet blocks are looked for, to the sides and in height.
+/// How far around the feet blocks are looked for, to the sides and in height: all of them, and the nearest alone.
 const AROUND: [i32; 3] = [26, 12, 26];
+const FAR_AROUND: [i32; 3] = [40, 24, 40];
+
+const UP: [i32; 3] = [0, 1, 0];
+
+/// How long an item is left to come to rest, and how often it is gone for.
+const LYING: usize = 15;
+const ATTEMPTS: usize = 4;
 
 /// The age, in ticks, up to which an item is waited for while it falls.
 const FALLING: u16 = 40;
@@ -44,15 +51,20 @@ fn estimate(from: Cell, cells: &[Cell], off: f64) -> u32 {
     least.saturating_sub((off * 14.0) as u32 + 14)
 }
 
+/// All cells so far around a cell, from below.
+fn cells_around(middle: Cell, reach: [i32; 3]) -> impl Iterator<Item = Cell> {
+    let [x, y, z] = [0, 1, 2].map(|axis| middle[axis] - reach[axis]..=middle[axis] + reach[axis]);
+    y.flat_map(move |y| {
+        let (x, z) = (x.clone(), z.clone());
+        z.flat_map(move |z| x.clone().map(move |x| [x, y, z]))
+    })
+}
+
 impl Solver<'_> {
     /// The blocks around for which something holds, the nearest first.
     pub fn blocks_around(&self, is_wanted: impl Fn(Cell, WorldBlock) -> bool) -> Vec<Cell> {
         let (feet, volume) = (self.feet(), self.world().volume());
-        let [x, y, z] = [0, 1, 2].map(|axis| feet[axis] - AROUND[axis]..=feet[axis] + AROUND[axis]);
-        let cells = y.flat_map(|y| {
-            let (x, z) = (x.clone(), z.clone());
-            z.flat_map(move |z| x.clone().map(move |x| [x, y, z]))
-        });
+        let cells = cells_around(feet, AROUND);
         let mut found: Vec<Cell> = cells.filter(|cell| is_wanted(*cell, volume.block(*cell))).collect();
         found.sort_by_key(|cell| {
             let away: i32 = (0..3).map(|axis| (cell[axis] - feet[axis]).pow(2)).sum();
@@ -63,6 +75,86 @@ impl Solver<'_> {
 
     pub fn blocks_of(&self, id: &str) -> Vec<Cell> {
         self.blocks_around(|_, block| block.id() == id)
+    }
+
+    /// The cell of the nearest block for which something holds.
+    pub fn find(&self, is_wanted: impl Fn(WorldBlock) -> bool) -> Option<Cell> {
+        self.find_where(|_, block| is_wanted(block))
+    }
+
+    /// The cell of the nearest block with an id.
+    pub fn find_block(&self, id: &str) -> Solved<Cell> {
+        match self.find(|block| block.id() == id) {
+            Some(cell) => Ok(cell),
+            None => self.fail(format!("there is no {id} nearby")),
+        }
+    }
+
+    /// The nearest cell for which something holds, with its block.
+    pub fn find_where(&self, is_wanted: impl Fn(Cell, WorldBlock) -> bool) -> Option<Cell> {
+        let (volume, eyes) = (self.world().volume(), self.world().player().eyes());
+        let mut nearest: Option<(f64, Cell)> = None;
+        for cell in cells_around(self.feet(), FAR_AROUND) {
+            let away = distance(eyes, middle_of(cell));
+            if nearest.is_none_or(|(least, _)| away < least) && is_wanted(cell, volume.block(cell)) {
+                nearest = Some((away, cell));
+            }
+        }
+        nearest.map(|(_, cell)| cell)
+    }
+
+    /// The nearest cell of free ground in which something can be put, and aimed at afterwards, with its ground.
+    fn find_ground(&self) -> Option<Cell> {
+        let (volume, eyes, feet) = (self.world().volume(), self.world().player().eyes(), self.feet());
+        self.find_where(|[x, y, z], block| {
+            let is_free = block.is_air() && (1..3).all(|up| volume.block([x, y + up, z]).is_air());
+            is_free
+                && x.abs_diff(feet[0]).max(z.abs_diff(feet[2])) >= 2
+                && y.abs_diff(feet[1]) <= 1
+                && volume.is_solid([x, y - 1, z])
+                && self.can_aim_from(eyes, [x, y - 1, z], Some(UP))
+        })
+    }
+
+    /// Puts a block of the hot bar on free ground that the hand reaches. Returns its cell.
+    pub fn put_nearby(&mut self, id: &str) -> Solved<Cell> {
+        self.settle()?;
+        let Some([x, y, z]) = self.find_ground() else {
+            return self.fail("there is no free ground in reach");
+        };
+        self.put(id, [x, y - 1, z], UP)?;
+        Ok([x, y, z])
+    }
+
+    /// Digs a hole, one cell deep, into free ground that the hand reaches. Returns its cell.
+    pub fn dig_hole_nearby(&mut self) -> Solved<Cell> {
+        self.settle()?;
+        let Some([x, y, z]) = self.find_ground() else {
+            return self.fail("there is no free ground in reach");
+        };
+        self.dig([x, y - 1, z])?;
+        Ok([x, y - 1, z])
+    }
+
+    /// Walks to the nearest item of a kind that lies about, until it is picked up.
+    pub fn pick_up(&mut self, id: &str) -> Solved {
+        self.doing(format!("pick up {id}"), |solver| {
+            let Some(item) = ItemId::of(id) else { return solver.fail("there is no such item") };
+            let before = solver.world().inventory().count(item);
+            let has_come = |solver: &Self| solver.world().inventory().count(item) > before;
+            for _ in 0..ATTEMPTS {
+                // An item that has just come about flies, and is not picked up yet.
+                if solver.wait_until(LYING, has_come).is_ok() {
+                    return Ok(());
+                }
+                let Some(ItemBody { position: place, .. }) = solver.nearest_item(id) else {
+                    return solver.fail("none lies about");
+                };
+                let cell = [place[0], place[1] + 0.1, place[2]].map(|at| at.floor() as i32);
+                solver.walk_near(cell, 1.0)?;
+            }
+            solver.fail("it cannot be picked up")
+        })
     }
 
     /// Digs whichever of some cells is got at first. Who reaches some from here takes the one with the shortest turn.

@@ -84,6 +84,7 @@ fn the_order_of_heavy_voters_and_of_their_votes_does_not_matter_to_the_last_bit(
 fn heavy_voters_on_models_nobody_knows_change_nothing() {
     let tallies = tallies(&honest_votes());
     let counts = ChoiceCounts::of(A, 900);
-    let strangers = HeavyVoter { tallies: vec![(key("p"), key("q"), counts), (name(1), name(1), counts)] };
+    let tally = |a, b| VoterTally { a, b, sizes: None, counts };
+    let strangers = HeavyVoter { tallies: vec![tally(key("p"), key("q")), tally(name(1), name(1))] };
     assert_eq!(fit(&tallies, &[strangers], 1.0, &everybody(&tallies)), fit_all(&tallies, 1.0));
 }

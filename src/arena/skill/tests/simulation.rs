@@ -31,7 +31,7 @@ pub struct CastVote {
 pub struct TestRng(pub u64);
 
 impl TestRng {
-    fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -43,7 +43,7 @@ impl TestRng {
     }
 
     /// Near enough to a normal distribution.
-    fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 }
@@ -108,13 +108,18 @@ pub fn tallies<'a>(votes: impl IntoIterator<Item = &'a CastVote>) -> Vec<PairTal
     }
     let tally = |((prompt, left, right), counts)| {
         let prompt = format!("prompt-{prompt}").parse().unwrap();
-        PairTally { prompt, a: name(left), b: name(right), counts }
+        PairTally { prompt, a: name(left), b: name(right), sizes: None, counts }
     };
     counts.into_iter().map(tally).collect()
 }
 
 /// All votes as those of one voter.
 pub fn heavy_voter(votes: &[CastVote]) -> HeavyVoter {
-    let tally = |vote: &CastVote| (name(vote.left), name(vote.right), ChoiceCounts::of(vote.choice, 1));
+    let tally = |vote: &CastVote| VoterTally {
+        a: name(vote.left),
+        b: name(vote.right),
+        sizes: None,
+        counts: ChoiceCounts::of(vote.choice, 1),
+    };
     HeavyVoter { tallies: votes.iter().map(tally).collect() }
 }

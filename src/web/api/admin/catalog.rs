@@ -62,6 +62,9 @@ struct PutModelRequest {
     #[serde(default)]
     #[schema(value_type = shapes::OptionsSchema)]
     options: ModelOptions,
+    /// Whether it sees pictures, so that it can judge builds.
+    #[serde(default)]
+    vision: bool,
     enabled: Option<bool>,
 }
 
@@ -82,6 +85,7 @@ struct PatchModelRequest {
     /// All of them: a missing one is left to the provider.
     #[schema(value_type = Option<shapes::OptionsSchema>)]
     options: Option<ModelOptions>,
+    vision: Option<bool>,
 }
 
 /// What happens to builds that were asked for differently.
@@ -168,9 +172,20 @@ async fn put_model(
     Json(new): Json<PutModelRequest>,
 ) -> Result<(StatusCode, Json<AdminModelView>), Error> {
     let key: ModelKey = key.parse().map_err(Error::bad_request)?;
-    let PutModelRequest { provider, model_id, display_name, about, via, prices, options, enabled } = new;
-    let mut model =
-        catalog::Model { key, provider, model_id, display_name, about, via, prices, options, budget: None };
+    let PutModelRequest { provider, model_id, display_name, about, via, prices, options, vision, enabled } =
+        new;
+    let mut model = catalog::Model {
+        key,
+        provider,
+        model_id,
+        display_name,
+        about,
+        via,
+        prices,
+        options,
+        vision,
+        budget: None,
+    };
     Error::bad_request_if(model.problem())?;
     if let Some(id) = agent_id(&app, &model.key, &model.provider).await? {
         (model.provider, model.model_id) = (AGENT.to_owned(), id);
@@ -181,7 +196,7 @@ async fn put_model(
     let detail = json!({
         "provider": model.provider, "modelId": model.model_id, "displayName": model.display_name,
         "about": model.about, "via": model.via, "prices": model.prices, "options": model.options,
-        "enabled": enabled, "retiredBuilds": retired_builds,
+        "vision": model.vision, "enabled": enabled, "retiredBuilds": retired_builds,
     });
     if enabled == Some(false) {
         jobs::cancel_queued(&mut transaction, Some(&model.key), None).await?;
@@ -215,8 +230,17 @@ async fn patch_model(
     Json(change): Json<PatchModelRequest>,
 ) -> Result<Json<AdminModelView>, Error> {
     let key: ModelKey = key.parse().map_err(|_| ErrorCode::NoModel)?;
-    let PatchModelRequest { enabled, display_name, about, mut provider, mut model_id, via, prices, options } =
-        change;
+    let PatchModelRequest {
+        enabled,
+        display_name,
+        about,
+        mut provider,
+        mut model_id,
+        via,
+        prices,
+        options,
+        vision,
+    } = change;
     if let Some(named) = &provider
         && let Some(id) = agent_id(&app, &key, named).await?
     {
@@ -224,12 +248,12 @@ async fn patch_model(
     }
     let mut detail = json!({
         "enabled": enabled, "displayName": display_name, "about": about, "provider": provider, "modelId": model_id,
-        "via": via, "options": options,
+        "via": via, "options": options, "vision": vision,
     });
     if let Some(prices) = prices {
         detail["prices"] = json!(prices);
     }
-    let patch = ModelPatch { enabled, display_name, about, provider, model_id, via, prices, options };
+    let patch = ModelPatch { enabled, display_name, about, provider, model_id, via, prices, options, vision };
     let mut transaction = app.pool.begin().await?;
     let edit = catalog::patch_model(&mut transaction, &key, patch, retire_builds).await?;
     detail["retiredBuilds"] = json!(edit.retired_builds);

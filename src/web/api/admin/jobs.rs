@@ -1,5 +1,6 @@
 //! `/api/admin/jobs`: generating a build, its attempts and answers, cancelling, and parsing answers again.
 
+mod judged;
 mod list;
 mod progress;
 
@@ -17,6 +18,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
+pub use self::judged::JudgedView;
+pub(in crate::web) use self::list::{JobListResponse, JobRowView};
 pub use self::progress::{JobsProgressResponse, ProviderProgressView};
 use super::RequireAdmin;
 use super::queue::PausesView;
@@ -49,14 +52,18 @@ struct EnqueueRequest {
     model_key: String,
 }
 
-/// A job: the generation of one build.
+/// A job: the generation of one build, or a judge's look at one or two.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Job)]
 pub(in crate::web) struct JobView {
     pub id: Uuid,
+    /// build or judge.
+    pub kind: &'static str,
+    /// Of what is to be built, or of the build that is judged.
     pub prompt_id: String,
     pub prompt_text: String,
+    /// The model that is asked: the builder, or the judge.
     pub model_key: String,
     pub model_name: String,
     pub state: &'static str,
@@ -74,6 +81,8 @@ pub(in crate::web) struct JobView {
     pub batch_submitted_at: Option<OffsetDateTime>,
     pub build_id: Option<Uuid>,
     pub block_count: Option<i32>,
+    /// What a judge is asked about, and says; null for jobs that build.
+    pub judged: Option<JudgedView>,
     pub code: Option<String>,
     pub error: Option<String>,
     /// In dollars. Null if nothing is known of it.
@@ -213,7 +222,7 @@ async fn cancel(
         let ended = JobView::read(&app, id).await?.state;
         return Err(Error::new(ErrorCode::Ended, format!("This job has already ended: it is {ended}.")));
     }
-    let subject = format!("{} by {}", job.prompt_id, job.model_key);
+    let subject = job.about();
     audit::record(&mut transaction, admin, "cancel", &subject, json!({ "job": id })).await?;
     transaction.commit().await?;
     app.worker.wake();
@@ -286,6 +295,14 @@ async fn reparse(
 }
 
 impl JobView {
+    /// What it is about, for the log.
+    fn about(&self) -> String {
+        match self.judged {
+            Some(_) => format!("{} judges {}", self.model_key, self.prompt_id),
+            None => format!("{} by {}", self.prompt_id, self.model_key),
+        }
+    }
+
     pub async fn read(app: &App, id: Uuid) -> Result<Self, Error> {
         let job = jobs::find(&app.pool, &[id]).await?.pop().ok_or(ErrorCode::NoJob)?;
         let attempts = attempts::list(&app.pool, id).await?;
@@ -295,6 +312,7 @@ impl JobView {
         };
         Ok(Self {
             id,
+            kind: job.kind.name(),
             ms: elapsed_ms(&job),
             prompt_id: job.prompt_id.to_string(),
             prompt_text: job.prompt_text,
@@ -309,6 +327,7 @@ impl JobView {
             batch_submitted_at: job.batch_submitted_at,
             build_id: job.build_id,
             block_count: job.block_count,
+            judged: job.judged.map(JudgedView::from),
             code: job.error_code,
             error: job.error,
             cost: job.cost.map(dollars),

@@ -10,7 +10,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::RequireAdmin;
-use super::jobs::{dollars, elapsed_ms};
+use super::jobs::{JudgedView, dollars, elapsed_ms};
 use super::queue::PausesView;
 use crate::app::App;
 use crate::arena::builds::BuildSlot;
@@ -144,7 +144,11 @@ pub struct LeftOutView {
 #[schema(as = SeededJob)]
 pub struct SeedJobView {
     pub id: String,
+    /// build or judge.
+    #[schema(example = "build")]
+    pub kind: String,
     pub prompt_id: String,
+    /// The model that is asked.
     pub model_key: String,
     pub state: String,
     /// The key of the provider that was asked; null before the first request.
@@ -153,6 +157,8 @@ pub struct SeedJobView {
     pub code: Option<String>,
     pub error: Option<String>,
     pub block_count: Option<i32>,
+    /// What a judge is asked about, and says.
+    pub judged: Option<JudgedView>,
     pub attempts: i32,
     pub ms: Option<i64>,
     /// In dollars. Null if nothing is known of it.
@@ -266,7 +272,7 @@ impl From<UnknownInSelection> for Error {
 }
 
 impl SeedEstimate {
-    fn of(estimate: Estimate) -> Self {
+    pub(super) fn of(estimate: Estimate) -> Self {
         Self { dollars: estimate.cost.0 as f64 / 1e6, unknown: estimate.unknown }
     }
 }
@@ -302,11 +308,16 @@ impl SeedResponse {
 
 impl Display for SeedJobView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} by {}: ", self.prompt_id, self.model_key)?;
-        match (&self.error, self.block_count) {
-            (Some(error), _) => write!(f, "{}: {error}", self.state)?,
-            (None, Some(blocks)) => write!(f, "{blocks} blocks")?,
-            (None, None) => f.write_str(&self.state)?,
+        match &self.judged {
+            Some(judged) => write!(f, "{} judges {}, {}: ", self.model_key, self.prompt_id, judged.makers())?,
+            None => write!(f, "{} by {}: ", self.prompt_id, self.model_key)?,
+        }
+        let verdict = self.judged.as_ref().and_then(JudgedView::verdict);
+        match (&self.error, self.block_count, verdict) {
+            (Some(error), ..) => write!(f, "{}: {error}", self.state)?,
+            (None, Some(blocks), _) => write!(f, "{blocks} blocks")?,
+            (None, None, Some(verdict)) => f.write_str(&verdict)?,
+            (None, None, None) => f.write_str(&self.state)?,
         }
         let seconds = self.ms.unwrap_or_default() as f64 / 1000.0;
         let attempts = if self.attempts == 1 { "attempt" } else { "attempts" };
@@ -330,6 +341,8 @@ impl SeedJobView {
             .to_owned(),
             ms,
             id: job.id.to_string(),
+            kind: job.kind.name().to_owned(),
+            judged: job.judged.map(JudgedView::from),
             prompt_id: job.prompt_id.to_string(),
             model_key: job.model_key.to_string(),
             error: job.error,

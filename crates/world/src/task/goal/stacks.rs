@@ -7,22 +7,31 @@ use crate::player::cell_of;
 use crate::support::add;
 use crate::task::block_text::is_open;
 use crate::task::marks::Marks;
-use crate::task::sets::common_id;
+use crate::task::sets::{BlockSet, common_id};
 use crate::volume::{Cell, contains};
 use crate::world::World;
 
-impl CountPlaced {
-    /// Whether enough of some cells have such blocks.
-    pub fn holds(&self, world: &World, cells: impl Iterator<Item = Cell>) -> bool {
-        let (mut count, mut kinds) = (0, BTreeSet::new());
-        for cell in cells {
-            let block = world.volume.block(cell);
-            if self.of.has(block) {
-                count += 1;
-                kinds.insert(common_id(block.id()));
-            }
+/// Whether enough of some cells have such blocks: so many, and of so many kinds.
+pub(super) fn has_enough(
+    of: &BlockSet,
+    [count, kinds]: [u32; 2],
+    world: &World,
+    cells: impl Iterator<Item = Cell>,
+) -> bool {
+    let (mut found, mut found_kinds) = (0, BTreeSet::new());
+    for cell in cells {
+        let block = world.volume.block(cell);
+        if of.has(block) {
+            found += 1;
+            found_kinds.insert(common_id(block.id()));
         }
-        count >= self.count && kinds.len() as u32 >= self.kinds
+    }
+    found >= count && found_kinds.len() as u32 >= kinds
+}
+
+impl CountPlaced {
+    pub fn holds(&self, world: &World, cells: impl Iterator<Item = Cell>) -> bool {
+        has_enough(&self.of, [self.count, self.kinds], world, cells)
     }
 }
 

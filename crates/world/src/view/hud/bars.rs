@@ -9,6 +9,10 @@ use crate::view::WINDOW;
 /// The left edge of the hot bar, which is 182 pixels wide.
 const LEFT: i32 = WINDOW[0] / 2 - 91;
 
+/// All that is painted here.
+pub(super) const BARS: PixelRect =
+    PixelRect { low: [LEFT - 2, WINDOW[1] - 49], high: [LEFT + 184, WINDOW[1]] };
+
 /// The corner of a slot of the hot bar.
 fn slot_at(slot: usize) -> [i32; 2] {
     [LEFT + 1 + slot as i32 * 20, WINDOW[1] - 21]

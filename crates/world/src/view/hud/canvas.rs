@@ -20,6 +20,14 @@ impl PixelRect {
         (0..2).any(|axis| self.low[axis] >= self.high[axis])
     }
 
+    /// The smallest rectangle that holds two.
+    pub fn around(self, other: Self) -> Self {
+        Self {
+            low: [0, 1].map(|axis| self.low[axis].min(other.low[axis])),
+            high: [0, 1].map(|axis| self.high[axis].max(other.high[axis])),
+        }
+    }
+
     /// What two rectangles share.
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -61,8 +69,16 @@ impl Canvas {
         ((y - self.area.low[1]) * width + x - self.area.low[0]) as usize
     }
 
-    fn at(&self, x: i32, y: i32) -> [u8; 4] {
-        self.pixels.get(self.place(x, y)).copied().unwrap_or_default()
+    /// The pixels of rows, from the left edge of the canvas to the right one.
+    pub fn rows(&self, top: i32, bottom: i32) -> impl Iterator<Item = &[[u8; 4]]> {
+        let PixelRect { low, high } = self.area;
+        let row = |y: i32| self.place(low[0], y.clamp(low[1], high[1]));
+        let width = (high[0] - low[0]).max(1) as usize;
+        self.pixels.get(row(top)..row(bottom)).unwrap_or_default().chunks_exact(width)
+    }
+
+    pub fn area(&self) -> PixelRect {
+        self.area
     }
 
     /// Sets a pixel.
@@ -75,32 +91,52 @@ impl Canvas {
 
     /// Sets all pixels of a rectangle.
     pub fn fill(&mut self, rect: PixelRect, colour: [u8; 4]) {
-        let PixelRect { low, high } = self.area.and(rect);
-        for y in low[1]..high[1] {
-            for x in low[0]..high[0] {
-                let place = self.place(x, y);
-                self.pixels[place] = colour;
+        for row in self.rows_of(rect) {
+            row.fill(colour);
+        }
+    }
+
+    /// Sets the pixels to the right of a place.
+    pub fn set_row(&mut self, [x, y]: [i32; 2], colours: &[[u8; 4]]) {
+        let shown = self.area.and(PixelRect::new([x, y], [colours.len() as i32, 1]));
+        for row in self.rows_of(shown) {
+            let from = (shown.low[0] - x) as usize;
+            // None of them is on a canvas that lies beside them.
+            if let Some(colours) = colours.get(from..from + row.len()) {
+                row.copy_from_slice(colours);
             }
         }
     }
 
     /// Lays a colour over a rectangle.
     pub fn cover(&mut self, rect: PixelRect, [r, g, b, alpha]: [u8; 4]) {
-        let PixelRect { low, high } = self.area.and(rect);
         let over = u32::from(alpha);
-        for y in low[1]..high[1] {
-            for x in low[0]..high[0] {
-                let place = self.place(x, y);
-                let [below @ .., below_alpha] = self.pixels[place];
-                let under = u32::from(below_alpha) * (255 - over) / 255;
-                let sum = (over + under).max(1);
-                let mixed = |(below, part): (u8, u8)| {
-                    ((u32::from(part) * over + u32::from(below) * under) / sum) as u8
-                };
-                let [r, g, b] = [(below[0], r), (below[1], g), (below[2], b)].map(mixed);
-                self.pixels[place] = [r, g, b, (over + under).min(255) as u8];
+        let mixed = |[below @ .., below_alpha]: [u8; 4]| {
+            let under = u32::from(below_alpha) * (255 - over) / 255;
+            let sum = (over + under).max(1);
+            let mixed =
+                |(below, part): (u8, u8)| ((u32::from(part) * over + u32::from(below) * under) / sum) as u8;
+            let [r, g, b] = [(below[0], r), (below[1], g), (below[2], b)].map(mixed);
+            [r, g, b, (over + under).min(255) as u8]
+        };
+        // Most pixels are like the one before.
+        let mut last = ([0; 4], mixed([0; 4]));
+        for pixel in self.rows_of(rect).flatten() {
+            if *pixel != last.0 {
+                last = (*pixel, mixed(*pixel));
             }
+            *pixel = last.1;
         }
+    }
+
+    /// The rows of a rectangle, as far as they are on the canvas.
+    fn rows_of(&mut self, rect: PixelRect) -> impl Iterator<Item = &mut [[u8; 4]]> {
+        let shown = self.area.and(rect);
+        let width = (self.area.high[0] - self.area.low[0]).max(1) as usize;
+        let [from, to] = [shown.low[1], shown.high[1]].map(|y| (y - self.area.low[1]).max(0) as usize);
+        let [left, right] = [shown.low[0], shown.high[0]].map(|x| (x - self.area.low[0]).max(0) as usize);
+        let rows = self.pixels.chunks_exact_mut(width).take(to).skip(from);
+        rows.filter_map(move |row| row.get_mut(left..right))
     }
 
     /// Draws the border of a rectangle, a pixel wide, with one colour at the top and left and another one below and right.
@@ -114,74 +150,5 @@ impl Canvas {
         // The other two corners are of both.
         self.dot(x2 - 1, y1, dark);
         self.dot(x1, y2 - 1, dark);
-    }
-}
-
-/// A pixel of a frame, squeezed from those of the canvas that it covers: the mean of red, green, blue and alpha in 256ths,
-/// times alpha. None if it is clear.
-fn squeezed(canvas: &Canvas, covered: PixelRect) -> Option<[u16; 4]> {
-    let mut sum = [0_u32; 4];
-    let mut count = 0;
-    for y in covered.low[1]..covered.high[1] {
-        for x in covered.low[0]..covered.high[0] {
-            let [r, g, b, alpha] = canvas.at(x, y);
-            for (sum, part) in sum.iter_mut().zip([r, g, b]) {
-                *sum += u32::from(part) * u32::from(alpha);
-            }
-            sum[3] += u32::from(alpha);
-            count += 1;
-        }
-    }
-    if sum[3] == 0 {
-        return None;
-    }
-    Some(sum.map(|part| (u64::from(part) * 256 / 255 / count) as u16))
-}
-
-/// Which pixels of the window a frame's pixels cover, along an axis.
-fn covered(at: usize, edge: usize, axis: usize) -> [i32; 2] {
-    let window = WINDOW[axis] as usize;
-    let low = at * window / edge;
-    [low as i32, ((at + 1) * window / edge).max(low + 1) as i32]
-}
-
-/// The pixels of a frame that cover any of a rectangle, from and to.
-pub(super) fn pixels_of(rect: PixelRect, size: [usize; 2]) -> [[usize; 2]; 2] {
-    let ranges = [0, 1].map(|axis| {
-        let window = WINDOW[axis] as usize;
-        let [low, high] = [rect.low[axis], rect.high[axis]].map(|at| at.clamp(0, WINDOW[axis]) as usize);
-        // One more on each side costs little, and none is left out where numbers are rounded.
-        let first = (low * size[axis] / window).saturating_sub(1);
-        let last = (high * size[axis]).div_ceil(window) + 1;
-        [first, last.min(size[axis])]
-    });
-    [[ranges[0][0], ranges[1][0]], [ranges[0][1], ranges[1][1]]]
-}
-
-/// What some pixels of a frame cover.
-pub(super) fn area_of(pixels: [[usize; 2]; 2], size: [usize; 2]) -> PixelRect {
-    let [from, to] = pixels;
-    PixelRect {
-        low: [0, 1].map(|axis| covered(from[axis], size[axis], axis)[0]),
-        high: [0, 1].map(|axis| covered(to[axis].max(1) - 1, size[axis], axis)[1]),
-    }
-}
-
-/// Makes a part of the canvas as small, or as large, as the frame. Calls back with the place of each pixel that is not
-/// clear, row by row.
-pub(super) fn squeeze(
-    canvas: &Canvas,
-    [from, to]: [[usize; 2]; 2],
-    size: [usize; 2],
-    mut keep: impl FnMut(usize, [u16; 4]),
-) {
-    for y in from[1]..to[1] {
-        let [top, bottom] = covered(y, size[1], 1);
-        for x in from[0]..to[0] {
-            let [left, right] = covered(x, size[0], 0);
-            if let Some(pixel) = squeezed(canvas, PixelRect { low: [left, top], high: [right, bottom] }) {
-                keep(y * size[0] + x, pixel);
-            }
-        }
     }
 }

@@ -10,11 +10,11 @@ use time::OffsetDateTime;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use super::{dollars, elapsed_ms};
+use super::{JudgedView, dollars, elapsed_ms};
 use crate::app::App;
 use crate::arena::catalog::ListedModel;
 use crate::arena::coverage::{Coverage, SlotSelection};
-use crate::arena::jobs::{self, Job, JobFilter, JobState};
+use crate::arena::jobs::{self, Job, JobFilter, JobKind, JobState};
 use crate::arena::{ModelKey, PromptId, audit, catalog};
 use crate::web::api::admin::RequireAdmin;
 use crate::web::api::admin::queue::PausesView;
@@ -28,6 +28,9 @@ const MAX_LIMIT: u16 = 1000;
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct JobsQuery {
+    /// build or judge.
+    #[param(value_type = Option<String>, example = "judge")]
+    kind: Option<JobKindName>,
     /// queued, running, ready, failed or cancelled; several are separated by commas.
     #[serde(default, deserialize_with = "names")]
     #[param(value_type = Option<String>, example = "queued,running")]
@@ -53,6 +56,11 @@ pub(super) struct JobsQuery {
     limit: Option<u16>,
 }
 
+/// The name of a kind of job.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct JobKindName(JobKind);
+
 /// The name of a job's state.
 pub(super) struct JobStateName(JobState);
 
@@ -71,36 +79,41 @@ pub(super) struct CancelQuery {
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = JobList)]
-pub(super) struct JobListResponse {
+pub(in crate::web) struct JobListResponse {
     /// Newest first.
-    jobs: Vec<JobRowView>,
+    pub jobs: Vec<JobRowView>,
     /// Whether there are more; get them with `before`, the id of the last one here.
-    more: bool,
+    pub more: bool,
 }
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ListedJob)]
-struct JobRowView {
-    id: Uuid,
-    prompt_id: String,
-    model_key: String,
-    state: &'static str,
+pub(in crate::web) struct JobRowView {
+    pub id: Uuid,
+    /// build or judge.
+    pub kind: &'static str,
+    pub prompt_id: String,
+    /// The model that is asked: the builder, or the judge.
+    pub model_key: String,
+    pub state: &'static str,
     /// The provider that is asked; null before the first request.
-    provider: Option<String>,
+    pub provider: Option<String>,
     #[serde(with = "time::serde::rfc3339")]
-    wanted_at: OffsetDateTime,
-    ms: Option<i64>,
-    attempts: i32,
+    pub wanted_at: OffsetDateTime,
+    pub ms: Option<i64>,
+    pub attempts: i32,
     /// What the job is waiting for.
-    note: Option<String>,
-    build_id: Option<Uuid>,
-    block_count: Option<i32>,
-    code: Option<String>,
-    error: Option<String>,
+    pub note: Option<String>,
+    pub build_id: Option<Uuid>,
+    pub block_count: Option<i32>,
+    /// What a judge is asked about, and says; null for jobs that build.
+    pub judged: Option<JudgedView>,
+    pub code: Option<String>,
+    pub error: Option<String>,
     /// In dollars. Null if nothing is known of it.
-    cost: Option<f64>,
-    cost_is_minimum: bool,
+    pub cost: Option<f64>,
+    pub cost_is_minimum: bool,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -126,27 +139,8 @@ pub(super) async fn list(
 ) -> Result<Json<JobListResponse>, Error> {
     let limit = query.limit()?;
     let models = catalog::models(&app.pool).await?;
-    let ids = jobs::list(&app.pool, &query.filter(&app, &models)?, i64::from(limit) + 1).await?;
-    let more = ids.len() > usize::from(limit);
-    let mut found = jobs::find(&app.pool, &ids[..ids.len().min(limit.into())]).await?;
-    found.sort_unstable_by_key(|job| std::cmp::Reverse(job.id));
-    let pauses = PausesView::read(&app).await?;
-    let wait_reasons: HashMap<_, _> = models
-        .iter()
-        .filter_map(|listed| Some((&listed.model.key, pauses.wait_reason(&listed.model, &app)?)))
-        .collect();
-    let row = |job: Job| {
-        let wait_reason = match job.state {
-            JobState::Queued if job.batched => {
-                let listed = models.iter().find(|listed| listed.model.key == job.model_key);
-                listed.map(|listed| pauses.batch_wait(&listed.model, job.batch_submitted_at, &app))
-            }
-            JobState::Queued => wait_reasons.get(&job.model_key).cloned(),
-            _ => None,
-        };
-        JobRowView::of(wait_reason, job)
-    };
-    Ok(Json(JobListResponse { jobs: found.into_iter().map(row).collect(), more }))
+    let filter = query.filter(&app, &models)?;
+    Ok(Json(JobListResponse::read(&app, &filter, limit, &models).await?))
 }
 
 /// Cancel jobs
@@ -192,6 +186,38 @@ fn subject(SlotSelection { models, prompts, .. }: &SlotSelection) -> String {
     }
 }
 
+impl JobListResponse {
+    /// The latest jobs that match.
+    pub async fn read(
+        app: &App,
+        filter: &JobFilter,
+        limit: u16,
+        models: &[ListedModel],
+    ) -> Result<Self, Error> {
+        let ids = jobs::list(&app.pool, filter, i64::from(limit) + 1).await?;
+        let more = ids.len() > usize::from(limit);
+        let mut found = jobs::find(&app.pool, &ids[..ids.len().min(limit.into())]).await?;
+        found.sort_unstable_by_key(|job| std::cmp::Reverse(job.id));
+        let pauses = PausesView::read(app).await?;
+        let wait_reasons: HashMap<_, _> = models
+            .iter()
+            .filter_map(|listed| Some((&listed.model.key, pauses.wait_reason(&listed.model, app)?)))
+            .collect();
+        let row = |job: Job| {
+            let wait_reason = match job.state {
+                JobState::Queued if job.batched => {
+                    let listed = models.iter().find(|listed| listed.model.key == job.model_key);
+                    listed.map(|listed| pauses.batch_wait(&listed.model, job.batch_submitted_at, app))
+                }
+                JobState::Queued => wait_reasons.get(&job.model_key).cloned(),
+                _ => None,
+            };
+            JobRowView::of(wait_reason, job)
+        };
+        Ok(Self { jobs: found.into_iter().map(row).collect(), more })
+    }
+}
+
 impl JobsQuery {
     fn limit(&self) -> Result<u16, Error> {
         match self.limit.unwrap_or(DEFAULT_LIMIT) {
@@ -216,6 +242,7 @@ impl JobsQuery {
         let routed_models = models.iter().filter(is_routed).map(|listed| listed.model.key.clone()).collect();
         Ok(JobFilter {
             routed_models,
+            kind: self.kind.map(|JobKindName(kind)| kind),
             states: named(self.state.into_iter().map(|JobStateName(state)| state).collect()),
             models: named(self.model),
             prompts: named(self.prompt),
@@ -228,6 +255,15 @@ impl JobsQuery {
 
 fn named<T>(names: Vec<T>) -> Option<Vec<T>> {
     (!names.is_empty()).then_some(names)
+}
+
+impl TryFrom<String> for JobKindName {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        let kind = JobKind::ALL.into_iter().find(|kind| kind.name() == name);
+        kind.map(Self).ok_or_else(|| format!("{name:?} is neither build nor judge"))
+    }
 }
 
 impl TryFrom<String> for JobStateName {
@@ -246,6 +282,7 @@ impl JobRowView {
         Self {
             ms: elapsed_ms(&job),
             id: job.id,
+            kind: job.kind.name(),
             prompt_id: job.prompt_id.to_string(),
             model_key: job.model_key.to_string(),
             state: job.state.name(),
@@ -255,6 +292,7 @@ impl JobRowView {
             note: wait_reason.or(job.note),
             build_id: job.build_id,
             block_count: job.block_count,
+            judged: job.judged.map(JudgedView::from),
             code: job.error_code,
             error: job.error,
             cost: job.cost.map(dollars),

@@ -1,0 +1,378 @@
+//! Orders: which agent is assessed, with which tasks and settings.
+//!
+//! An order is JSON as this family of benchmarks writes it. Names of categories that others use are understood. What is
+//! wrong is refused with what would be right, before anything begins.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use world::WorldTask;
+use world::task::{catalogue, find_task};
+
+use crate::judge::scores::{Revision, TaskLength};
+
+/// The steps of a run for which nothing else is said.
+const SHORT_STEPS: u64 = 600;
+const LONG_STEPS: u64 = 12_000;
+const SHORT_STEPS_MCU_0: u64 = 900;
+
+/// The most steps of a run.
+pub const MAX_STEPS: u64 = 12_000;
+
+/// The edges that a picture may have, in pixels. The renderer wants multiples of four.
+const EDGES: std::ops::RangeInclusive<u64> = 16..=1024;
+
+const DEFAULT_SIZE: [usize; 2] = [128, 128];
+
+/// The longest name in an order that is repeated to whoever sent it.
+const MAX_NAME: usize = 60;
+
+/// The most names in a list of an order.
+const MAX_NAMES: usize = 200;
+
+/// The category of long tasks, which must be named.
+const LONG_CATEGORY: &str = "long_horizon";
+
+/// Names that stand for other names: `*` at the end stands for all tasks that begin so, a name with a slash for one task.
+const SYNONYMS: [(&str, &[&str]); 9] = [
+    ("build", &["building"]),
+    ("craft", &["crafting"]),
+    ("mine", &["mining_and_collecting"]),
+    ("collect", &["mining_and_collecting"]),
+    ("hunt", &["combat/hunt_*"]),
+    ("use", &["tool_use"]),
+    ("misc", &["decoration", "motion", "trapping"]),
+    ("ender_dragon", &["long_horizon/ender_dragon"]),
+    ("mine_diamond_from_scratch", &["long_horizon/mine_diamond_from_scratch"]),
+];
+
+/// What is ordered, understood and checked.
+#[derive(Clone, Debug)]
+pub struct AssessmentOrder {
+    /// A key or an address.
+    pub agent: String,
+    /// The categories as they were asked for.
+    pub asked: Vec<String>,
+    /// Our own names of the categories of the tasks.
+    pub categories: Vec<String>,
+    pub tasks: Vec<OrderedTask>,
+    /// Tasks of the categories that this installation cannot run.
+    pub unavailable: Vec<String>,
+    pub revision: Revision,
+    pub judge: Option<String>,
+    /// None if it is drawn.
+    pub seed: Option<u64>,
+    /// Width and height of the pictures.
+    pub size: [usize; 2],
+    pub stops_when_done: bool,
+    /// Whether whole categories are asked for, at the usual steps: what can be ranked.
+    pub is_whole: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct OrderedTask {
+    pub task: Arc<WorldTask>,
+    pub length: TaskLength,
+    pub max_steps: u64,
+}
+
+/// What is wrong with an order, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct OrderProblem(String);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OrderBody {
+    participants: Participants,
+    #[serde(default)]
+    config: ConfigBody,
+}
+
+#[derive(Deserialize)]
+struct Participants {
+    agent: String,
+}
+
+/// What an order may say besides the agent.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ConfigBody {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_category: Option<NameList>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<NameList>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revision: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub obs_size: Option<[u64; 2]>,
+    pub stop_when_done: bool,
+}
+
+/// A list of names, or a single one.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged, expecting = "a name or a list of names")]
+pub enum NameList {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl NameList {
+    fn names(&self) -> &[String] {
+        match self {
+            Self::One(name) => std::slice::from_ref(name),
+            Self::Many(names) => names,
+        }
+    }
+}
+
+impl AssessmentOrder {
+    pub fn read(body: &Value) -> Result<Self, OrderProblem> {
+        let order =
+            OrderBody::deserialize(body).map_err(|error| OrderProblem(format!("The order: {error}.")))?;
+        Self::new(order.participants.agent, &order.config)
+    }
+
+    pub fn new(agent: String, config: &ConfigBody) -> Result<Self, OrderProblem> {
+        let revision = match &config.revision {
+            None => Revision::default(),
+            Some(name) => name.parse().map_err(|error| OrderProblem(format!("The revision {error}.")))?,
+        };
+        let max_steps = config.max_steps.map(checked_steps).transpose()?;
+        let names = |list: &Option<NameList>| list.as_ref().map(|list| list.names().to_vec());
+        let (asked, narrowed) = (names(&config.task_category).unwrap_or_default(), names(&config.tasks));
+        if asked.len().max(narrowed.as_ref().map_or(0, Vec::len)) > MAX_NAMES {
+            return Err(OrderProblem(format!("A list has at most {MAX_NAMES} names.")));
+        }
+        let mut chosen = chosen_tasks(&asked, narrowed.is_some())?;
+        if let Some(narrowed) = &narrowed {
+            chosen = narrow(&chosen, narrowed)?;
+        }
+        let mut unavailable = Vec::new();
+        let mut tasks = Vec::new();
+        for (category, name) in chosen {
+            match find_task(&format!("{category}/{name}")) {
+                Some(task) => tasks.push(OrderedTask::new(task, max_steps, revision)),
+                None => unavailable.push(name.to_owned()),
+            }
+        }
+        if tasks.is_empty() {
+            let missing = unavailable.join(", ");
+            return Err(OrderProblem(format!("This world cannot run any of these tasks yet: {missing}.")));
+        }
+        let mut categories: Vec<String> = Vec::new();
+        for task in &tasks {
+            let category = task.task.category();
+            if !categories.iter().any(|known| known == category) {
+                categories.push(category.to_owned());
+            }
+        }
+        Ok(Self {
+            agent,
+            asked,
+            categories,
+            tasks,
+            unavailable,
+            revision,
+            judge: config.judge.clone().filter(|judge| !judge.is_empty()),
+            seed: config.seed,
+            size: config.obs_size.map_or(Ok(DEFAULT_SIZE), checked_size)?,
+            stops_when_done: config.stop_when_done,
+            is_whole: narrowed.is_none() && max_steps.is_none(),
+        })
+    }
+}
+
+impl OrderedTask {
+    fn new(task: Arc<WorldTask>, max_steps: Option<u64>, revision: Revision) -> Self {
+        let length = if task.category() == LONG_CATEGORY { TaskLength::Long } else { TaskLength::Short };
+        let usual = match (length, revision) {
+            (TaskLength::Long, _) => LONG_STEPS,
+            (TaskLength::Short, Revision::Mcu0) => SHORT_STEPS_MCU_0,
+            (TaskLength::Short, _) => SHORT_STEPS,
+        };
+        Self { length, max_steps: max_steps.unwrap_or(usual), task }
+    }
+}
+
+/// The category and the name of a task.
+type TaskName = (&'static str, &'static str);
+
+fn all_tasks() -> impl Iterator<Item = TaskName> {
+    catalogue().iter().map(|facts| (facts.category.as_str(), facts.name.as_str()))
+}
+
+/// All tasks of categories, in the order of the catalogue. Without a category these are all short tasks; those to choose
+/// from by name are all.
+fn chosen_tasks(asked: &[String], are_named: bool) -> Result<Vec<TaskName>, OrderProblem> {
+    if asked.is_empty() && are_named {
+        return Ok(all_tasks().collect());
+    }
+    let mut patterns: Vec<&str> = Vec::new();
+    let mut has_all = asked.is_empty();
+    for name in asked {
+        match name.as_str() {
+            "overall" => has_all = true,
+            name => match SYNONYMS.iter().find(|(synonym, _)| *synonym == name) {
+                Some((_, meant)) => patterns.extend(*meant),
+                None if all_tasks().any(|(category, _)| category == name) => patterns.push(name),
+                None => return Err(unknown_category(name)),
+            },
+        }
+    }
+    let is_chosen = |(category, name): &TaskName| {
+        has_all && *category != LONG_CATEGORY
+            || patterns.iter().any(|pattern| match pattern.split_once('/') {
+                None => pattern == category,
+                Some((of, wanted)) => {
+                    of == *category
+                        && wanted
+                            .strip_suffix('*')
+                            .map_or(wanted == *name, |beginning| name.starts_with(beginning))
+                }
+            })
+    };
+    Ok(all_tasks().filter(is_chosen).collect())
+}
+
+/// Those of the tasks that are named, with or without their category, in the order of the catalogue.
+fn narrow(tasks: &[TaskName], names: &[String]) -> Result<Vec<TaskName>, OrderProblem> {
+    if names.is_empty() {
+        return Err(OrderProblem(
+            "The list of tasks is empty. Leave it out to run all of the category.".to_owned(),
+        ));
+    }
+    let is_named = |(category, task): &TaskName, name: &str| match name.split_once('/') {
+        Some((of, name)) => of == *category && name == *task,
+        None => name == *task,
+    };
+    for name in names {
+        if tasks.iter().any(|task| is_named(task, name)) {
+            continue;
+        }
+        let name: String = name.chars().take(MAX_NAME).collect();
+        return Err(OrderProblem(match all_tasks().find(|task| is_named(task, &name)) {
+            Some((category, _)) => {
+                format!("The task {name:?} is not in the categories that were asked for, but in {category}.")
+            }
+            None => format!("There is no task {name:?}. `buildoff tasks list` has all names."),
+        }));
+    }
+    Ok(tasks.iter().copied().filter(|task| names.iter().any(|name| is_named(task, name))).collect())
+}
+
+fn unknown_category(name: &str) -> OrderProblem {
+    let mut known: Vec<&str> = Vec::new();
+    for (category, _) in all_tasks() {
+        if !known.contains(&category) {
+            known.push(category);
+        }
+    }
+    let name: String = name.chars().take(MAX_NAME).collect();
+    OrderProblem(format!("There is no category {name:?}. Categories are {}, and overall.", known.join(", ")))
+}
+
+fn checked_steps(steps: u64) -> Result<u64, OrderProblem> {
+    if (1..=MAX_STEPS).contains(&steps) {
+        return Ok(steps);
+    }
+    Err(OrderProblem(format!("max_steps goes from 1 to {MAX_STEPS}.")))
+}
+
+fn checked_size(size: [u64; 2]) -> Result<[usize; 2], OrderProblem> {
+    if size.iter().all(|edge| EDGES.contains(edge) && edge % 4 == 0) {
+        return Ok(size.map(|edge| edge as usize));
+    }
+    let (least, most) = (EDGES.start(), EDGES.end());
+    Err(OrderProblem(format!("obs_size is width and height, from {least} to {most} in steps of 4.")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn order(config: Value) -> Result<AssessmentOrder, OrderProblem> {
+        AssessmentOrder::read(
+            &json!({ "participants": { "agent": "http://127.0.0.1:9019" }, "config": config }),
+        )
+    }
+
+    fn names(order: &AssessmentOrder) -> Vec<&str> {
+        order.tasks.iter().map(|task| task.task.name()).collect()
+    }
+
+    #[test]
+    fn only_the_agent_must_be_named_and_all_short_tasks_are_run_then() {
+        let order = AssessmentOrder::read(&json!({ "participants": { "agent": "noop" } })).unwrap();
+        assert_eq!(order.agent, "noop");
+        assert!(order.tasks.len() >= 46 && order.is_whole);
+        assert!(order.tasks.iter().all(|task| task.max_steps == 600));
+        assert!(order.tasks.iter().all(|task| task.task.category() != LONG_CATEGORY));
+    }
+
+    #[test]
+    fn categories_are_a_list_or_one_name_and_others_names_are_understood() {
+        let crafting = order(json!({ "task_category": "crafting" })).unwrap();
+        assert_eq!(names(&order(json!({ "task_category": ["craft"] })).unwrap()), names(&crafting));
+        let misc = order(json!({ "task_category": ["misc"] })).unwrap();
+        assert_eq!(misc.asked, ["misc"]);
+        assert_eq!(misc.categories, ["decoration", "motion"]);
+        let overall = order(json!({ "task_category": "overall" })).unwrap();
+        assert_eq!(names(&overall), names(&order(json!({})).unwrap()));
+    }
+
+    #[test]
+    fn tasks_narrow_a_category_and_may_be_named_without_one() {
+        let both = order(json!({ "task_category": ["crafting"], "tasks": ["craft_ladder"] })).unwrap();
+        assert_eq!((names(&both), both.is_whole), (vec!["craft_ladder"], false));
+        let alone = order(json!({ "tasks": ["crafting/craft_ladder"] })).unwrap();
+        assert_eq!(names(&alone), ["craft_ladder"]);
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_not_available_and_never_scored() {
+        let crafting = order(json!({ "task_category": "crafting" })).unwrap();
+        assert!(crafting.unavailable.contains(&"craft_to_cake".to_owned()));
+        let problem = order(json!({ "task_category": "combat" })).unwrap_err().to_string();
+        assert!(problem.contains("cannot run any of these tasks yet: combat_enderman"), "{problem}");
+    }
+
+    #[test]
+    fn the_older_revision_has_more_steps() {
+        let steps = |config| order(config).unwrap().tasks[0].max_steps;
+        assert_eq!(steps(json!({ "revision": "mcu-0" })), 900);
+        assert_eq!(steps(json!({ "revision": "mcu-1-code" })), 600);
+        assert_eq!(steps(json!({ "max_steps": 12_000 })), 12_000);
+    }
+
+    #[test]
+    fn what_is_wrong_is_refused_with_what_would_be_right() {
+        for (config, words) in [
+            (json!({ "task_category": "cooking" }), "Categories are building, combat, crafting"),
+            (json!({ "task_category": 7 }), "a name or a list of names"),
+            (json!({ "tasks": [] }), "Leave it out"),
+            (json!({ "tasks": ["fly"] }), "no task \"fly\""),
+            (json!({ "task_category": "motion", "tasks": ["craft_ladder"] }), "but in crafting"),
+            (json!({ "max_steps": 0 }), "from 1 to 12000"),
+            (json!({ "max_steps": 12_001 }), "from 1 to 12000"),
+            (json!({ "revision": "mcu-2" }), "mcu-1, mcu-0, mcu-1-code"),
+            (json!({ "obs_size": [128, 127] }), "in steps of 4"),
+            (json!({ "obs_size": [128] }), "length 2"),
+            (json!({ "max_step": 7 }), "max_steps"),
+        ] {
+            let problem = order(config.clone()).unwrap_err().to_string();
+            assert!(problem.contains(words), "{config}: {problem}");
+        }
+        let problem = AssessmentOrder::read(&json!({ "participants": {} })).unwrap_err().to_string();
+        assert!(problem.contains("agent"), "{problem}");
+    }
+}
