@@ -34,6 +34,17 @@ pub enum JudgeKind {
     People,
 }
 
+impl Judge {
+    /// All people together, who are one judge.
+    pub fn people() -> Self {
+        Self { kind: JudgeKind::People, key: "people".to_owned() }
+    }
+
+    pub fn model(key: impl Into<String>) -> Self {
+        Self { kind: JudgeKind::Model, key: key.into() }
+    }
+}
+
 impl JudgeKind {
     pub fn name(self) -> &'static str {
         match self {

@@ -76,7 +76,9 @@ pub mod generations;
 mod heavy_voters;
 pub mod imports;
 pub mod jobs;
+pub mod judgement_log;
 pub mod judgements;
+pub mod judges;
 pub mod kept_runs;
 pub mod leaderboard;
 pub mod lent_keys;
@@ -117,6 +119,7 @@ use tokio::sync::Semaphore;
 
 use alarms::{ReportVersion, VoteReport};
 use batcher::Batcher;
+use judges::{JudgeStats, JudgesVersion};
 use leaderboard::{LadderStandings, LadderStats, Leaderboard, Published, RefreshingCache, StatsVersion};
 use lineup::LineupCache;
 use matchups::batches::{FetchBuilds, ReadVoterStates, ServeMatchups};
@@ -167,6 +170,7 @@ pub struct Arena {
     /// Late standings by the state of the votes that they follow from.
     standings: Cache<Published, LadderStandings>,
     vote_report: Arc<RefreshingCache<ReportVersion, VoteReport>>,
+    judges: Arc<RefreshingCache<JudgesVersion, JudgeStats>>,
     filtered_ladders: Cache<PromptFilter, Arc<RefreshingCache<StatsVersion, Leaderboard>>>,
 }
 
@@ -193,6 +197,7 @@ impl Arena {
             shown: Arc::default(),
             stats: Arc::new(RefreshingCache::new(&refresh_permits)),
             vote_report: Arc::new(RefreshingCache::new(&refresh_permits)),
+            judges: Arc::new(RefreshingCache::new(&refresh_permits)),
             filtered_ladders: Cache::new(MAX_FILTERED_LADDERS),
             refresh_permits,
         }

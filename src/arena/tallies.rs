@@ -119,6 +119,53 @@ pub(super) async fn read(
     Ok(read)
 }
 
+/// The votes on pairs with one of these builds. The builds of a pair have their ids of the vote log.
+pub(super) async fn of_builds(
+    connection: &mut PgConnection,
+    builds: &[Uuid],
+    published: Published,
+) -> sqlx::Result<Vec<([Uuid; 2], ChoiceCounts)>> {
+    let rows = sqlx::query!(
+        r#"
+        WITH touched AS (
+            SELECT build_a, build_b, a, b, tie, both_bad FROM tallies WHERE build_a = ANY($1)
+            UNION
+            SELECT build_a, build_b, a, b, tie, both_bad FROM tallies WHERE build_b = ANY($1)
+        ),
+        unpublished AS (
+            SELECT
+                build_a, build_b,
+                count(*) FILTER (WHERE choice = 'A') AS a,
+                count(*) FILTER (WHERE choice = 'B') AS b,
+                count(*) FILTER (WHERE choice = 'TIE') AS tie,
+                count(*) FILTER (WHERE choice = 'BOTH_BAD') AS both_bad
+            FROM votes
+            JOIN matchups ON matchups.id = matchup_id
+            WHERE votes.id > $2 AND exclusion IS NULL
+            GROUP BY build_a, build_b
+        )
+        SELECT
+            lefts.log_id AS left_id, rights.log_id AS right_id,
+            touched.a - coalesce(unpublished.a, 0) AS "a!", touched.b - coalesce(unpublished.b, 0) AS "b!",
+            touched.tie - coalesce(unpublished.tie, 0) AS "tie!",
+            touched.both_bad - coalesce(unpublished.both_bad, 0) AS "both_bad!"
+        FROM touched
+        JOIN builds lefts ON lefts.id = touched.build_a
+        JOIN builds rights ON rights.id = touched.build_b
+        LEFT JOIN unpublished ON unpublished.build_a = touched.build_a AND unpublished.build_b = touched.build_b
+        "#,
+        builds,
+        published.through,
+    )
+    .fetch_all(connection)
+    .await?;
+    let counts = rows.into_iter().map(|row| {
+        let counts = ChoiceCounts { a: row.a, b: row.b, tie: row.tie, both_bad: row.both_bad };
+        ([row.left_id, row.right_id], counts)
+    });
+    Ok(counts.filter(|(_, counts)| counts.sum() > 0).collect())
+}
+
 /// What votes that are not published yet have added to the tallies: of each pair of builds, the votes and how many were
 /// their voters' first.
 async fn unpublished(

@@ -56,12 +56,16 @@ fn compute(files: &[PathBuf]) -> anyhow::Result<JudgesOutput> {
 }
 
 fn print(out: &mut impl Write, found: &JudgesOutput) -> io::Result<()> {
-    let JudgesOutput { counts: JudgeLogCounts { judgements, votes, excluded_votes }, judges } = found;
+    let JudgesOutput { counts, judges } = found;
+    let JudgeLogCounts { judgements, excluded_judgements, votes, excluded_votes } = counts;
     for report in judges {
         print_report(out, report)?;
         writeln!(out)?;
     }
-    writeln!(out, "read: judgements {judgements}, votes {votes}, of which excluded {excluded_votes}")
+    writeln!(
+        out,
+        "read: judgements {judgements}, of which excluded {excluded_judgements}; votes {votes}, of which excluded {excluded_votes}"
+    )
 }
 
 fn print_report(out: &mut impl Write, report: &JudgeReport) -> io::Result<()> {
@@ -147,7 +151,7 @@ mod tests {
             build_disagreements: Vec::new(),
             pair_disagreements: Vec::new(),
         };
-        let counts = JudgeLogCounts { judgements: 9, votes: 8, excluded_votes: 1 };
+        let counts = JudgeLogCounts { judgements: 9, excluded_judgements: 2, votes: 8, excluded_votes: 1 };
         let mut out = Vec::new();
         print(&mut out, &JudgesOutput { counts, judges: vec![report] }).unwrap();
         let out = String::from_utf8(out).unwrap();
@@ -158,7 +162,7 @@ mod tests {
             "\n    voters with each other           not enough data\n",
             "\n    difference, on the same pairs    +0 points (-8 to +5), 140 pairs\n",
             "\n  rank correlation with skill        0.81 (0.40 to 0.95)\n",
-            "\n\nread: judgements 9, votes 8, of which excluded 1\n",
+            "\n\nread: judgements 9, of which excluded 2; votes 8, of which excluded 1\n",
         ];
         for line in expected {
             assert!(out.contains(line), "{line:?} is not in\n{out}");

@@ -41,8 +41,8 @@ use uuid::Uuid;
 
 use self::estimates::PairSample;
 use self::verdicts::{JudgedPairs, VerdictCounts, VotedPairs};
-use super::Judge;
-use crate::arena::Choice;
+use super::{Judge, JudgeKind};
+use crate::arena::{Choice, ChoiceCounts};
 
 /// With fewer pairs nothing is measured.
 const MIN_PAIRS: usize = 5;
@@ -57,6 +57,14 @@ pub struct PersonVote {
     pub choice: Choice,
 }
 
+/// How often voters made each choice on a pair. Build A of the choices is the first of the pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountedVotes {
+    /// The smaller id first, as [`Self::new`] puts them.
+    pub pair: (Uuid, Uuid),
+    pub counts: ChoiceCounts,
+}
+
 /// A judge's vote, as the judge saw the builds. Of its votes on a pair in one order the last counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JudgeVote {
@@ -66,7 +74,7 @@ pub struct JudgeVote {
     pub choice: Choice,
 }
 
-/// A judge's overall score of a build. The last one counts.
+/// A judge's overall score of a build. Of a model's scores of a build the last counts, and of people's the mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgeScore {
     pub judge: Judge,
@@ -90,6 +98,8 @@ pub struct BuildFacts {
 pub struct AgreementData {
     /// Those that count.
     pub votes: Vec<PersonVote>,
+    /// Votes beside those, of which only the numbers are known.
+    pub counted_votes: Vec<CountedVotes>,
     pub judge_votes: Vec<JudgeVote>,
     pub scores: Vec<JudgeScore>,
     pub builds: Vec<BuildFacts>,
@@ -200,9 +210,18 @@ impl PersonVote {
     }
 }
 
+impl CountedVotes {
+    pub fn new(left: Uuid, right: Uuid, counts: ChoiceCounts) -> Self {
+        match left <= right {
+            true => Self { pair: (left, right), counts },
+            false => Self { pair: (right, left), counts: counts.mirrored() },
+        }
+    }
+}
+
 /// Reports on all judges that have judged something, in the order of their names.
 pub fn judge_reports(data: &AgreementData) -> Vec<JudgeReport> {
-    let voted = VotedPairs::new(&data.votes);
+    let voted = VotedPairs::new(&data.votes, &data.counted_votes);
     let builds: BTreeMap<Uuid, &BuildFacts> = data.builds.iter().map(|facts| (facts.build, facts)).collect();
     let of_votes = data.judge_votes.iter().map(|vote| &vote.judge);
     let judges: BTreeSet<&Judge> = of_votes.chain(data.scores.iter().map(|score| &score.judge)).collect();
@@ -211,16 +230,30 @@ pub fn judge_reports(data: &AgreementData) -> Vec<JudgeReport> {
     for vote in &data.judge_votes {
         votes.entry(&vote.judge).or_default().push(vote);
     }
-    let mut scores: BTreeMap<&Judge, BTreeMap<Uuid, f64>> = BTreeMap::new();
-    for score in data.scores.iter().filter(|score| score.overall.is_finite()) {
-        scores.entry(&score.judge).or_default().insert(score.build, score.overall);
-    }
+    let mut scores = scores_of_judges(&data.scores);
     let of_judge = judges.into_iter().map(|judge| {
         let judged = JudgedPairs::new(votes.get(judge).map_or(&[], Vec::as_slice));
         let scores = scores.remove(judge).unwrap_or_default();
         report(judge, data.providers.get(judge), &judged, &scores, &voted, &builds)
     });
     of_judge.collect()
+}
+
+/// The score of each judge for each build.
+fn scores_of_judges(scores: &[JudgeScore]) -> BTreeMap<&Judge, BTreeMap<Uuid, f64>> {
+    let mut sums: BTreeMap<&Judge, BTreeMap<Uuid, (f64, u32)>> = BTreeMap::new();
+    for JudgeScore { judge, build, overall } in scores.iter().filter(|score| score.overall.is_finite()) {
+        let (sum, count) = sums.entry(judge).or_default().entry(*build).or_default();
+        match judge.kind {
+            JudgeKind::Model => (*sum, *count) = (*overall, 1),
+            JudgeKind::People => (*sum, *count) = (*sum + overall, *count + 1),
+        }
+    }
+    let means = sums.into_iter().map(|(judge, builds)| {
+        let mean = |(build, (sum, count)): (Uuid, (f64, u32))| (build, sum / f64::from(count));
+        (judge, builds.into_iter().map(mean).collect())
+    });
+    means.collect()
 }
 
 fn report(

@@ -2,7 +2,7 @@
 //!
 //! Builds have their ids of the vote log. Each line has the facts of its builds that the statistics need, so that
 //! this file and the vote log suffice to compute them again; the second half of this module reads both. Nothing in it
-//! tells who the people are that have judged.
+//! tells who the people are that have judged: they are one judge, and what they wrote is not in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, Read};
@@ -19,7 +19,7 @@ use super::scores::Scores;
 use super::{Judge, JudgeKind};
 use crate::arena::skill::{self, PairTally};
 use crate::arena::vote_log::LoggedVote;
-use crate::arena::{Choice, ChoiceCounts, ModelKey, PromptId};
+use crate::arena::{Choice, ChoiceCounts, Exclusion, ModelKey, PromptId};
 
 /// The longest line that is read.
 pub const MAX_LINE_BYTES: u64 = 1 << 16;
@@ -49,6 +49,14 @@ pub struct LoggedJudgement {
     pub tokens_out: Option<i64>,
     #[schema(required)]
     pub cost_micro_dollars: Option<i64>,
+    /// Why a person's judgement does not count; null if it does.
+    #[serde(default)]
+    #[schema(required, inline, example = json!(null))]
+    pub exclusion: Option<Exclusion>,
+    /// The latest decision of an admin about the judgement.
+    #[serde(default)]
+    #[schema(required, example = json!(null))]
+    pub decision: Option<i64>,
 }
 
 /// What a judge has said.
@@ -161,7 +169,9 @@ type LadderVotes = BTreeMap<(PromptId, ModelKey, ModelKey), ChoiceCounts>;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JudgeLogCounts {
+    /// Including those that are excluded.
     pub judgements: u64,
+    pub excluded_judgements: u64,
     /// Including those that are excluded.
     pub votes: u64,
     pub excluded_votes: u64,
@@ -223,6 +233,10 @@ impl JudgeLogReader {
 
     fn add_judgement(&mut self, judgement: LoggedJudgement) {
         self.counts.judgements += 1;
+        if judgement.exclusion.is_some() {
+            self.counts.excluded_judgements += 1;
+            return;
+        }
         let LoggedJudgement { judge: logged_judge, settings, content, .. } = judgement;
         let judge = logged_judge.judge();
         if let Some(provider) = logged_judge.provider {
@@ -263,10 +277,15 @@ impl JudgeLogReader {
 }
 
 fn fitted_skills(votes: LadderVotes) -> BTreeMap<ModelKey, f64> {
-    let models: BTreeSet<ModelKey> = votes.keys().flat_map(|(_, a, b)| [a, b]).cloned().collect();
     let tallies =
         votes.into_iter().map(|((prompt, a, b), counts)| PairTally { prompt, a, b, sizes: None, counts });
-    let fit = skill::fit(&tallies.collect::<Vec<_>>(), &[], skill::PRIOR, &models);
+    skills_of_all(&tallies.collect::<Vec<_>>())
+}
+
+/// The skill of every model of a ladder, also of those that its leaderboard does not list.
+pub fn skills_of_all(tallies: &[PairTally]) -> BTreeMap<ModelKey, f64> {
+    let models: BTreeSet<ModelKey> = tallies.iter().flat_map(|tally| [&tally.a, &tally.b]).cloned().collect();
+    let fit = skill::fit(tallies, &[], skill::PRIOR, &models);
     fit.models.into_iter().map(|(model, skill)| (model, skill.rating)).collect()
 }
 

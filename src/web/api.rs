@@ -10,6 +10,8 @@ pub(in crate::web) mod decisions;
 pub(in crate::web) mod exports;
 pub(in crate::web) mod generate;
 pub(in crate::web) mod judge;
+pub(in crate::web) mod judgements;
+pub(in crate::web) mod judges;
 pub(in crate::web) mod leaderboard;
 pub(in crate::web) mod models;
 pub(in crate::web) mod sandbox;

@@ -47,6 +47,12 @@ pub fn whole_change(change: &f64, _: &dyn askama::Values) -> askama::Result<Stri
     Ok(format!("{sign}{}", points.unsigned_abs()))
 }
 
+/// A score from 0 to 10, with one decimal.
+#[askama::filter_fn]
+pub fn score(score: &f64, _: &dyn askama::Values) -> askama::Result<String> {
+    Ok(format!("{score:.1}"))
+}
+
 /// A share from 0 to 1 in whole percent.
 #[askama::filter_fn]
 pub fn percent(share: &f64, _: &dyn askama::Values) -> askama::Result<String> {

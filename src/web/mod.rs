@@ -89,6 +89,7 @@ pub fn routes() -> Router<App> {
         .merge(cards::routes())
         .merge(pages::decisions::routes())
         .merge(pages::format::routes())
+        .merge(pages::judges::routes())
         .merge(pages::judge::routes())
         .merge(pages::leaderboard::routes())
         .merge(pages::matchups::routes())
@@ -113,6 +114,8 @@ fn documented_routes() -> Vec<OpenApiRouter<App>> {
         api::models::routes(),
         api::agents::routes(),
         api::votes::routes(),
+        api::judgements::routes(),
+        api::judges::routes(),
         api::decisions::routes(),
         api::dataset::routes(),
         api::builds::routes(),

@@ -57,6 +57,7 @@ const SECTIONS: [(&str, &[MenuEntry]); 4] = [
             ("/", "Vote"),
             ("/judge", "Judge"),
             ("/leaderboard", "Leaderboard"),
+            ("/judges", "Judges"),
             ("/builds", "Builds"),
             ("/prompts", "Prompts"),
         ],

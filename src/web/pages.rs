@@ -10,6 +10,7 @@ pub(in crate::web) mod chat;
 pub(in crate::web) mod decisions;
 pub(in crate::web) mod format;
 pub(in crate::web) mod judge;
+pub(in crate::web) mod judges;
 pub(in crate::web) mod leaderboard;
 pub(in crate::web) mod matchups;
 pub(in crate::web) mod me;

@@ -216,6 +216,10 @@ async fn call_public_operations(db: &TestDb, server: &TestServer) -> Vec<Value> 
     recorded.get(&voter, "model", "/api/models/nobody").await;
     recorded.get(&voter, "votesCsv", "/api/votes.csv").await;
     recorded.get(&voter, "votesJsonLines", "/api/votes.jsonl").await;
+    recorded.get(&voter, "judgementsCsv", "/api/judgements.csv").await;
+    recorded.get(&voter, "judgementsJsonLines", "/api/judgements.jsonl?after=0").await;
+    recorded.get(&voter, "judgementsJsonLines", "/api/judgements.jsonl?after=x").await;
+    recorded.get(&voter, "judges", "/api/judges").await;
     recorded.get(&voter, "dataset", "/api/dataset.tar").await;
     recorded.get(&voter, "decisions", "/api/decisions").await;
     recorded.get(&voter, "decisions", "/api/decisions?before=x").await;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 use super::estimates::{PairSample, wilson};
-use super::{JudgeVote, MeasuredValue, PersonVote, SharedPair};
-use crate::arena::Choice;
+use super::{CountedVotes, JudgeVote, MeasuredValue, PersonVote, SharedPair};
+use crate::arena::{Choice, ChoiceCounts};
 
 /// How many verdicts there are of each kind on a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -34,12 +34,10 @@ pub(super) struct BuildVotes {
 pub(super) struct JudgedPairs(BTreeMap<(Uuid, Uuid), [Option<Choice>; 2]>);
 
 impl VerdictCounts {
-    fn add(&mut self, choice: Choice) {
-        match choice {
-            Choice::A => self.first += 1.0,
-            Choice::B => self.second += 1.0,
-            Choice::Tie | Choice::BothBad => self.neither += 1.0,
-        }
+    fn add(&mut self, counts: ChoiceCounts) {
+        self.first += counts.a as f64;
+        self.second += counts.b as f64;
+        self.neither += (counts.tie + counts.both_bad) as f64;
     }
 
     pub fn total(self) -> f64 {
@@ -84,32 +82,32 @@ impl VerdictCounts {
 }
 
 impl VotedPairs {
-    pub fn new(votes: &[PersonVote]) -> Self {
+    pub fn new(votes: &[PersonVote], counted: &[CountedVotes]) -> Self {
         let of_voters: BTreeMap<(Uuid, (Uuid, Uuid)), Choice> =
             votes.iter().filter_map(|vote| Some(((vote.voter?, vote.pair), vote.choice))).collect();
+        let of_voters = of_voters.into_iter().map(|((_, pair), choice)| (pair, choice));
         let of_unknown =
             votes.iter().filter(|vote| vote.voter.is_none()).map(|vote| (vote.pair, vote.choice));
         let mut voted = Self { pairs: BTreeMap::new(), builds: BTreeMap::new() };
-        for (pair, choice) in
-            of_voters.into_iter().map(|((_, pair), choice)| (pair, choice)).chain(of_unknown)
-        {
-            if pair.0 == pair.1 {
-                continue;
-            }
-            voted.pairs.entry(pair).or_default().add(choice);
-            let (first, second) = match choice {
-                Choice::A => (1.0, 0.0),
-                Choice::B => (0.0, 1.0),
-                Choice::Tie => (0.5, 0.5),
-                Choice::BothBad => (0.0, 0.0),
-            };
-            for (build, won) in [(pair.0, first), (pair.1, second)] {
-                let votes = voted.builds.entry(build).or_default();
-                votes.count += 1;
-                votes.won += won;
-            }
+        for (pair, choice) in of_voters.chain(of_unknown) {
+            voted.add(pair, ChoiceCounts::of(choice, 1));
+        }
+        for CountedVotes { pair, counts } in counted {
+            voted.add(*pair, *counts);
         }
         voted
+    }
+
+    fn add(&mut self, pair: (Uuid, Uuid), counts: ChoiceCounts) {
+        if pair.0 == pair.1 || counts.sum() <= 0 {
+            return;
+        }
+        self.pairs.entry(pair).or_default().add(counts);
+        for (build, won) in [(pair.0, counts.a), (pair.1, counts.b)] {
+            let votes = self.builds.entry(build).or_default();
+            votes.count += counts.sum().unsigned_abs();
+            votes.won += won as f64 + 0.5 * counts.tie as f64;
+        }
     }
 
     pub fn get(&self, pair: (Uuid, Uuid)) -> Option<VerdictCounts> {
@@ -138,7 +136,7 @@ impl JudgedPairs {
             let mut judge = VerdictCounts::default();
             let [straight, swapped] = *choices;
             for choice in straight.into_iter().chain(swapped.map(Choice::mirrored)) {
-                judge.add(choice);
+                judge.add(ChoiceCounts::of(choice, 1));
             }
             Some(SharedPair { pair: *pair, judge, voters: voted.get(*pair)? })
         });

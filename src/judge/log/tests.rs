@@ -36,6 +36,8 @@ fn judgement(id: i64, prompt: usize, content: JudgementContent) -> LoggedJudgeme
         tokens_in: Some(9000),
         tokens_out: Some(300),
         cost_micro_dollars: None,
+        exclusion: None,
+        decision: None,
     }
 }
 

@@ -13,7 +13,9 @@ use crate::app::App;
 use crate::arena::builds::{self, Build};
 use crate::arena::catalog::{self, ContestantKind, SelectOption};
 use crate::arena::gallery::{self, BuildCard, GalleryFilter, GallerySort, PAGE};
+use crate::arena::judgements::{self, BuildJudgements, ScoreSpread};
 use crate::generate::ThinkingEffort;
+use crate::judge::criteria::{CriteriaText, CriterionSet};
 use crate::web::api::builds::{BuildAccess, BuildDetails, GenerationView, find_details, no_build, parse_id};
 use crate::web::api::models::find_profile;
 use crate::web::filters::capitalised;
@@ -149,6 +151,9 @@ struct BuildPage {
     generation: Option<GenerationView>,
     /// None if the spec is too long to show.
     spec: Option<String>,
+    judgements: BuildJudgements,
+    /// Those that apply to builds.
+    criteria: CriterionSet,
 }
 
 /// The number of one kind of block in a build.
@@ -181,10 +186,18 @@ async fn build(
         made: made(&build),
         generation,
         spec: spec(&app, client, build.id).await?,
+        judgements: judgements::of_build(&app.replica, build.id, None).await?,
+        criteria: CriteriaText::build().applicable(),
         materials,
         build,
     };
     Ok((cache_control, page).into_response())
+}
+
+/// Where most people's scores start on a scale of 100 units, and the length: one standard deviation to each side.
+fn people_band(spread: &ScoreSpread) -> (f64, f64) {
+    let from = 10.0 * (spread.mean - spread.spread).max(0.0);
+    (from, 10.0 * (spread.mean + spread.spread).min(10.0) - from)
 }
 
 /// The text of a build's spec, if it is short enough to show.

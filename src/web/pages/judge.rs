@@ -67,17 +67,17 @@ struct JudgePage {
 }
 
 /// What stands beside a criterion's slider.
-struct CriterionHelp {
-    criterion: Criterion,
+pub(in crate::web) struct CriterionHelp {
+    pub criterion: Criterion,
     /// The first sentence of what it means.
     summary: &'static str,
-    text: &'static str,
+    pub text: &'static str,
     /// What earns which score, the lowest first.
-    anchors: Vec<(&'static str, &'static str)>,
+    pub anchors: Vec<(&'static str, &'static str)>,
 }
 
 /// The criteria's Markdown is a paragraph, and a list of scores with what earns them.
-static CRITERIA: LazyLock<Vec<CriterionHelp>> = LazyLock::new(|| {
+pub(in crate::web) static CRITERIA: LazyLock<Vec<CriterionHelp>> = LazyLock::new(|| {
     let criteria = CriteriaText::build();
     let help = |criterion: Criterion| {
         let whole = criteria.text(criterion).unwrap_or_default();

@@ -10,7 +10,10 @@ use crate::app::App;
 use crate::arena::ReferencePolicy;
 use crate::arena::agents::{self, RegisteredAgent};
 use crate::arena::gallery::BuildCard;
+use crate::arena::judges::{ProfileScore, ScoreProfile};
 use crate::arena::leaderboard::{LadderEntry, ModelProfile, ModelRecord, PromptRecord, StandingChange};
+use crate::judge::JudgeKind;
+use crate::judge::criteria::Criterion;
 use crate::outbound;
 use crate::web::api::models::{ModelDetails, find};
 use crate::web::charts::{HistoryChart, IntervalBar, RatingAxis};
@@ -52,6 +55,8 @@ struct ModelPage {
     record: ModelRecord,
     cards: Vec<BuildCard>,
     builds: usize,
+    /// How judges score its builds in force.
+    profiles: Vec<ScoreProfile>,
 }
 
 async fn page(State(app): State<App>, Path(key): Path<String>) -> Result<ModelPage, Error> {
@@ -75,6 +80,7 @@ async fn page(State(app): State<App>, Path(key): Path<String>) -> Result<ModelPa
         history: HistoryChart::of(&board.stats.history.lines, [(&facts.key, facts.display_name.as_str())]),
         cards: builds,
         builds: total,
+        profiles: app.arena.judges().await?.profiles(&facts.key).to_vec(),
         facts,
         agent,
         row,
@@ -84,6 +90,15 @@ async fn page(State(app): State<App>, Path(key): Path<String>) -> Result<ModelPa
 }
 
 impl ModelPage {
+    /// Overall, and the criteria that any judge has scored.
+    fn scored(&self) -> Vec<Option<Criterion>> {
+        let is_scored = |criterion: &Criterion| {
+            self.profiles.iter().any(|profile| profile.criteria.contains_key(criterion))
+        };
+        let criteria = Criterion::ALL.into_iter().filter(is_scored).map(Some);
+        [None].into_iter().chain(criteria).collect()
+    }
+
     /// Where the agent is reached.
     fn host(&self) -> Option<String> {
         outbound::host_and_port(&self.agent.as_ref()?.entry.url)
@@ -116,4 +131,19 @@ impl ModelPage {
             |prompt: &&PromptRecord| prompt.record.share().is_some() && prompt.record.votes() >= MIN_VOTES;
         self.record.prompts.iter().filter(is_judged).collect()
     }
+}
+
+/// A judge's score for a criterion, or overall.
+fn profile_score<'a>(profile: &'a ScoreProfile, criterion: &Option<Criterion>) -> Option<&'a ProfileScore> {
+    match criterion {
+        Some(criterion) => profile.criteria.get(criterion),
+        None => Some(&profile.overall),
+    }
+}
+
+/// Where the scores of most builds start on a scale of 100 units, and the length: one standard deviation to each side.
+fn profile_band(score: &ProfileScore) -> Option<(f64, f64)> {
+    let deviation = score.deviation?;
+    let from = 10.0 * (score.mean - deviation).max(0.0);
+    Some((from, 10.0 * (score.mean + deviation).min(10.0) - from))
 }

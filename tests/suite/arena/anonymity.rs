@@ -129,6 +129,9 @@ async fn nothing_public_has_the_digest_of_a_build_that_can_be_in_a_matchup() {
     paths.extend(["/", "/builds", "/prompts", "/prompts/lighthouse", "/sandbox/compare"].map(str::to_owned));
     paths.extend(["/models/reference_architect", "/api/models/reference_architect"].map(str::to_owned));
     paths.extend(["/api/votes.jsonl", "/api/votes.csv", "/leaderboard", "/me"].map(str::to_owned));
+    paths.extend(
+        ["/judges", "/api/judges", "/api/judgements.jsonl", "/api/judgements.csv"].map(str::to_owned),
+    );
     paths.push(format!("/matchups/{}", matchup["id"].as_str().unwrap()));
     for path in paths {
         let answer = voter.get(&path).await;

@@ -65,6 +65,9 @@ fn lists(build: Uuid) -> Vec<String> {
         "/leaderboard",
         "/sandbox/compare?prompt=lighthouse",
         "/api/votes.jsonl",
+        "/api/judgements.jsonl",
+        "/api/judges",
+        "/judges",
     ]
     .map(str::to_owned)
     .into();

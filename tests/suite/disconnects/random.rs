@@ -152,6 +152,8 @@ impl RandomVisitor {
             "/prompts".to_owned(),
             "/me".to_owned(),
             "/api/votes.jsonl".to_owned(),
+            "/api/judgements.jsonl".to_owned(),
+            "/judges".to_owned(),
             format!("/builds/{build}"),
             format!("/api/builds/{build}/export?format=vox"),
             format!("/api/builds/{build}/image?size={size}"),

@@ -4,6 +4,7 @@ mod alarms;
 mod decisions;
 mod delay;
 mod held_out;
+mod judges;
 mod pages;
 mod ratings;
 mod sizes_and_costs;

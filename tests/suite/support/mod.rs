@@ -11,6 +11,7 @@ pub mod fake_captcha;
 pub mod fake_pictures;
 pub mod fake_protocol;
 pub mod fake_provider;
+pub mod judgements;
 pub mod latency_proxy;
 pub mod layout;
 pub mod log_buffer;
