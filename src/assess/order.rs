@@ -300,7 +300,7 @@ mod tests {
 
     use super::*;
 
-    fn order(config: Value) -> Result<AssessmentOrder, OrderProblem> {
+    fn order(config: &Value) -> Result<AssessmentOrder, OrderProblem> {
         AssessmentOrder::read(
             &json!({ "participants": { "agent": "http://127.0.0.1:9019" }, "config": config }),
         )
@@ -321,34 +321,34 @@ mod tests {
 
     #[test]
     fn categories_are_a_list_or_one_name_and_others_names_are_understood() {
-        let crafting = order(json!({ "task_category": "crafting" })).unwrap();
-        assert_eq!(names(&order(json!({ "task_category": ["craft"] })).unwrap()), names(&crafting));
-        let misc = order(json!({ "task_category": ["misc"] })).unwrap();
+        let crafting = order(&json!({ "task_category": "crafting" })).unwrap();
+        assert_eq!(names(&order(&json!({ "task_category": ["craft"] })).unwrap()), names(&crafting));
+        let misc = order(&json!({ "task_category": ["misc"] })).unwrap();
         assert_eq!(misc.asked, ["misc"]);
         assert_eq!(misc.categories, ["decoration", "motion"]);
-        let overall = order(json!({ "task_category": "overall" })).unwrap();
-        assert_eq!(names(&overall), names(&order(json!({})).unwrap()));
+        let overall = order(&json!({ "task_category": "overall" })).unwrap();
+        assert_eq!(names(&overall), names(&order(&json!({})).unwrap()));
     }
 
     #[test]
     fn tasks_narrow_a_category_and_may_be_named_without_one() {
-        let both = order(json!({ "task_category": ["crafting"], "tasks": ["craft_ladder"] })).unwrap();
+        let both = order(&json!({ "task_category": ["crafting"], "tasks": ["craft_ladder"] })).unwrap();
         assert_eq!((names(&both), both.is_whole), (vec!["craft_ladder"], false));
-        let alone = order(json!({ "tasks": ["crafting/craft_ladder"] })).unwrap();
+        let alone = order(&json!({ "tasks": ["crafting/craft_ladder"] })).unwrap();
         assert_eq!(names(&alone), ["craft_ladder"]);
     }
 
     #[test]
     fn what_cannot_be_run_is_not_available_and_never_scored() {
-        let crafting = order(json!({ "task_category": "crafting" })).unwrap();
+        let crafting = order(&json!({ "task_category": "crafting" })).unwrap();
         assert!(crafting.unavailable.contains(&"craft_to_cake".to_owned()));
-        let problem = order(json!({ "task_category": "combat" })).unwrap_err().to_string();
+        let problem = order(&json!({ "task_category": "combat" })).unwrap_err().to_string();
         assert!(problem.contains("cannot run any of these tasks yet: combat_enderman"), "{problem}");
     }
 
     #[test]
     fn the_older_revision_has_more_steps() {
-        let steps = |config| order(config).unwrap().tasks[0].max_steps;
+        let steps = |config: Value| order(&config).unwrap().tasks[0].max_steps;
         assert_eq!(steps(json!({ "revision": "mcu-0" })), 900);
         assert_eq!(steps(json!({ "revision": "mcu-1-code" })), 600);
         assert_eq!(steps(json!({ "max_steps": 12_000 })), 12_000);
@@ -369,7 +369,7 @@ mod tests {
             (json!({ "obs_size": [128] }), "length 2"),
             (json!({ "max_step": 7 }), "max_steps"),
         ] {
-            let problem = order(config.clone()).unwrap_err().to_string();
+            let problem = order(&config).unwrap_err().to_string();
             assert!(problem.contains(words), "{config}: {problem}");
         }
         let problem = AssessmentOrder::read(&json!({ "participants": {} })).unwrap_err().to_string();

@@ -162,7 +162,7 @@ pub(super) fn run(arguments: &AgentsArgs) -> anyhow::Result<ExitCode> {
             async |keys: &[ModelKey], change| catalog::patch_each::<CliAgent>(api, keys, &change, json).await;
         match arguments.command.as_ref().unwrap_or(&AgentsCommand::List) {
             AgentsCommand::List | AgentsCommand::Card { .. } | AgentsCommand::Try(_) => {
-                catalog::list::<CliAgent>(api, json).await?
+                catalog::list::<CliAgent>(api, json).await?;
             }
             AgentsCommand::Enable { keys } => patch(keys, json!({ "enabled": true })).await?,
             AgentsCommand::Disable { keys } => patch(keys, json!({ "enabled": false })).await?,

@@ -106,10 +106,9 @@ pub(super) fn run(arguments: &AssessArgs) -> anyhow::Result<ExitCode> {
             }
         };
         let text = serde_json::to_string_pretty(&file)?;
-        for path in [arguments.results.clone(), arguments.output.as_ref().map(|folder| folder.join("results.json"))] {
-            if let Some(path) = path {
-                fs::write(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
-            }
+        let in_folder = arguments.output.as_ref().map(|folder| folder.join("results.json"));
+        for path in arguments.results.iter().chain(&in_folder) {
+            fs::write(path, &text).with_context(|| format!("cannot write {}", path.display()))?;
         }
         if arguments.format.json {
             output::line(text)?;

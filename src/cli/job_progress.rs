@@ -111,7 +111,7 @@ impl ProgressDisplay {
             match all {
                 0 => output::line(format_args!("Nothing to {verb}."))?,
                 all => {
-                    output::line(format_args!("{} to {verb}: {}", self.words.count(all), each.join(", ")))?
+                    output::line(format_args!("{} to {verb}: {}", self.words.count(all), each.join(", ")))?;
                 }
             }
         }

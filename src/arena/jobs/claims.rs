@@ -63,7 +63,7 @@ pub async fn claim(
         match claim_next(pool, routes, max_running, limits, lease).await? {
             ClaimResult::Nothing => return Ok(None),
             ClaimResult::Ended => {}
-            ClaimResult::Claimed(job) => return Ok(Some(job)),
+            ClaimResult::Claimed(job) => return Ok(Some(*job)),
         }
     }
 }
@@ -99,7 +99,7 @@ enum ClaimResult {
     Nothing,
     /// The job was ended instead, since nothing is left to do for it.
     Ended,
-    Claimed(ClaimedJob),
+    Claimed(Box<ClaimedJob>),
 }
 
 async fn claim_next(
@@ -184,7 +184,7 @@ async fn claim_next(
         lease::end(&mut transaction, row.id, *state, Some(*reason)).await?;
     }
     transaction.commit().await?;
-    Ok(result.map_or(ClaimResult::Ended, ClaimResult::Claimed))
+    Ok(result.map_or(ClaimResult::Ended, |job| ClaimResult::Claimed(Box::new(job))))
 }
 
 /// Makes all claims wait until the transaction ends.

@@ -153,7 +153,10 @@ fn the_logs_alone_give_the_same_report() {
         (reader.counts(), reader.finish())
     };
     let (counts, data) = read([&judgements, &votes]);
-    assert_eq!(counts, JudgeLogCounts { judgements: 108, votes: 144, excluded_votes: 36 });
+    assert_eq!(
+        counts,
+        JudgeLogCounts { judgements: 108, excluded_judgements: 0, votes: 144, excluded_votes: 36 }
+    );
     let skilled: BTreeMap<&str, f64> =
         data.builds.iter().filter_map(|facts| Some((facts.model.as_str(), facts.skill?))).collect();
     assert_eq!(skilled.len(), 3, "{skilled:?}");

@@ -73,8 +73,7 @@ async fn while_a_provider_is_left_alone_the_job_says_so_and_another_worker_can_t
 async fn claim(pool: &PgPool) -> ClaimedBuild {
     let routes = [ModelRoute { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
     let (limits, lease) = (SpendingLimits::default(), Duration::from_secs(30));
-    let claim = as_build(claims::claim(pool, &routes, 4, &limits, lease).await.unwrap().unwrap());
-    claim
+    as_build(claims::claim(pool, &routes, 4, &limits, lease).await.unwrap().unwrap())
 }
 
 fn ended(outcome: Outcome, code: Option<&'static str>) -> Attempt {

@@ -65,10 +65,10 @@ async fn sized_ladder(models: usize) -> LadderFixture {
                 .execute(&fixture.db.pool)
                 .await
                 .unwrap();
-            for other in model + 1..models {
+            for (other, rival) in keys.iter().enumerate().take(models).skip(model + 1) {
                 let [won, tied, lost] = expected_votes(build, sized_build(other, models, number));
                 votes.push(json!({
-                    "prompt": prompt, "a": key, "b": keys[other], "won": won, "tied": tied, "lost": lost,
+                    "prompt": prompt, "a": key, "b": rival, "won": won, "tied": tied, "lost": lost,
                 }));
             }
         }
