@@ -79,8 +79,9 @@ async fn without_script_the_form_is_filled_in_corrected_and_sent() {
     );
     page.click_without_script("#next").await;
     page.wait_until("!!document.querySelector('#judgement')").await;
+    let skipped: String = page.eval("document.querySelector('#judgement').action").await;
     page.click_without_script("#skip").await;
-    page.wait_until("!!document.querySelector('#judgement')").await;
+    page.wait_until(&format!("document.querySelector('#judgement').action !== {skipped:?}")).await;
     assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
