@@ -64,6 +64,8 @@ async fn without_script_the_form_is_filled_in_corrected_and_sent() {
     page.click_without_script("main form button").await;
     page.wait_until("!!document.querySelector('#judgement')").await;
     page.screenshot("judge-without-script").await;
+    let picture = "(picture => picture.naturalWidth > 0 && picture.clientHeight > 200)";
+    page.wait_until(&format!("{picture}(document.querySelector('.exhibit img'))")).await;
     page.run("document.querySelectorAll('.number').forEach((field, at) => { if (at) field.value = 6.5; })")
         .await;
     page.run("document.querySelector('#note').value = 'A note.'").await;
