@@ -84,7 +84,9 @@ async fn without_script_the_form_is_filled_in_corrected_and_sent() {
     let skipped: String = page.eval("document.querySelector('#judgement').action").await;
     page.click_without_script("#skip").await;
     page.wait_until(&format!("document.querySelector('#judgement').action !== {skipped:?}")).await;
-    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
+    // Chromium reports that the incomplete form was refused.
+    let errors = page.take_console_errors().await;
+    assert!(errors.len() == 1 && errors[0].contains("400"), "{errors:?}");
 }
 
 #[tokio::test]
