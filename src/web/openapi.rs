@@ -35,6 +35,7 @@ const ADMIN_PATH: &str = "/api/admin/";
     ),
     tags(
         (name = "Arena", description = "Matchups and votes. They belong to a session; the first matchup sets its cookie."),
+        (name = "Judging", description = "People’s scores of single builds, whose makers they learn afterwards."),
         (name = "Results", description = "The leaderboard, the records of models, and all votes."),
         (name = "Builds", description = "Builds as grids, pictures, specs and files."),
         (name = "Task format", description = "The format of builds, and a check for it."),

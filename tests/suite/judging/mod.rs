@@ -22,8 +22,9 @@ async fn start(more: &[(&str, &str)]) -> (TestDb, TestServer) {
 }
 
 async fn start_another(db: &TestDb, more: &[(&str, &str)]) -> TestServer {
-    let mut variables = vec![("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0")];
-    variables.extend(more);
+    let defaults = [("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0")];
+    let defaults = defaults.into_iter().filter(|(name, _)| more.iter().all(|(other, _)| other != name));
+    let variables: Vec<_> = more.iter().copied().chain(defaults).collect();
     TestServer::start_with_env(db.pool.clone(), &variables).await
 }
 

@@ -102,7 +102,7 @@ async fn a_flood_from_fifty_networks_raises_an_alarm_and_one_withdrawal_restores
     let counted = admin.json(Method::POST, "/api/admin/votes/decisions?dryRun=1", &request).await;
     assert_eq!(
         (counted.status, counted.json()),
-        (200, json!({ "votes": votes, "voters": votes, "networks": FLOOD_NETWORKS }))
+        (200, json!({ "votes": votes, "judgements": 0, "voters": votes, "networks": FLOOD_NETWORKS }))
     );
     assert_eq!(flooded.consequences().await, before, "a dry run changes nothing");
 
