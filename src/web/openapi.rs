@@ -36,7 +36,7 @@ const ADMIN_PATH: &str = "/api/admin/";
     tags(
         (name = "Arena", description = "Matchups and votes. They belong to a session; the first matchup sets its cookie."),
         (name = "Judging", description = "People’s scores of single builds, whose makers they learn afterwards."),
-        (name = "Results", description = "The leaderboard, the records of models, and all votes."),
+        (name = "Results", description = "The leaderboard, the records of models, how good judges are, and all votes and judgements."),
         (name = "Builds", description = "Builds as grids, pictures, specs and files."),
         (name = "Task format", description = "The format of builds, and a check for it."),
         (name = "Sandbox", description = "Two models side by side, without effect on the leaderboard."),
