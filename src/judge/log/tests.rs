@@ -95,7 +95,7 @@ fn a_line_has_the_fields_of_its_kind() {
         \"prompt_id\":\"prompt-2\",\"settings\":\"32-simple-precise\",\"criteria\":\"<digest>\",\"kind\":\"scores\",\
         \"build\":{\"id\":\"00000000-0000-0000-0000-0000000000c8\",\"model\":\"one\",\"provider\":\"here\",\"blocks\":500},\
         \"scores\":{\"task_progress\":7.5},\"evidence\":{\"task_progress\":\"Its sails.\"},\"note\":null,\"overall\":7.5,\
-        \"tokens_in\":9000,\"tokens_out\":300,\"cost_micro_dollars\":null}\n";
+        \"tokens_in\":9000,\"tokens_out\":300,\"cost_micro_dollars\":null,\"exclusion\":null,\"decision\":null}\n";
     let compared = judgement(2, 2, compared(build(2, 0), build(2, 1), Choice::BothBad));
     for record in [&scored, &compared] {
         let mut line = Vec::new();

@@ -140,10 +140,10 @@ error_codes! {
         "The file has no such bytes.");
     NoSuchToken("no_such_token", NOT_FOUND, Console, "Token not found",
         "This agent has no such token.");
-    NoVision("no_vision", CONFLICT, Console, "This model sees no pictures",
-        "This model does not see pictures, so it cannot judge.");
     NoToken("no_token", UNAUTHORIZED, SignIn, "Sign in to continue",
         "Only admins can do this.");
+    NoVision("no_vision", CONFLICT, Console, "This model sees no pictures",
+        "This model does not see pictures, so it cannot judge.");
     NoVotes("no_votes", CONFLICT, Console, "No votes to decide about",
         "No votes match, or this has already been decided about all of them.");
     NotExported("not_exported", UNPROCESSABLE_ENTITY, Builds, "Export not possible",

@@ -162,8 +162,8 @@ mod tests {
     #[test]
     fn numbers_have_two_digits_and_a_real_minus() {
         assert_eq!(
-            [0.615, -0.204, -0.001, 1.0].map(|value| number(&value)),
-            ["0.61", "−0.20", "0.00", "1.00"]
+            [0.617, -0.204, -0.001, 1.0].map(|value| number(&value)),
+            ["0.62", "−0.20", "0.00", "1.00"]
         );
     }
 }

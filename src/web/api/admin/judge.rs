@@ -62,7 +62,7 @@ struct JudgeQuery {
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = Judging)]
+#[schema(as = JudgingJobs)]
 pub struct JudgeResponse {
     pub ok: bool,
     pub model_key: String,
@@ -129,7 +129,7 @@ pub struct JudgeEstimateView {
 ///
 /// The jobs run in the background; `POST /api/admin/jobs/progress` follows them.
 #[utoipa::path(
-    post, path = "/api/admin/judge", tag = "Admin", operation_id = "judge",
+    post, path = "/api/admin/judge", tag = "Admin", operation_id = "queueJudging",
     params(JudgeQuery),
     responses((status = OK, description = "What is queued, or would be.", body = JudgeResponse)),
     extensions(("x-errors" = json!(codes([
