@@ -210,7 +210,7 @@ async fn unpublished(
 }
 
 /// What votes on a build are votes on.
-struct JudgedBuild {
+struct VotedBuild {
     prompt: PromptId,
     model: ModelKey,
     size: Option<BuildSize>,
@@ -226,7 +226,7 @@ pub(super) fn build_size(blocks: i32, kinds: Option<i16>) -> Option<BuildSize> {
 async fn builds(
     connection: &mut PgConnection,
     settings: &Settings,
-) -> sqlx::Result<HashMap<Uuid, JudgedBuild>> {
+) -> sqlx::Result<HashMap<Uuid, VotedBuild>> {
     let rows = sqlx::query!(
         r#"
         SELECT id, prompt_id AS "prompt: PromptId", model_key AS "model: ModelKey", block_count, block_kinds
@@ -239,7 +239,7 @@ async fn builds(
     .await?;
     let builds = rows.into_iter().map(|row| {
         let size = build_size(row.block_count, row.block_kinds);
-        (row.id, JudgedBuild { prompt: row.prompt, model: row.model, size })
+        (row.id, VotedBuild { prompt: row.prompt, model: row.model, size })
     });
     Ok(builds.collect())
 }

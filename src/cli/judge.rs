@@ -53,7 +53,7 @@ pub(super) struct JudgeArgs {
 /// What came of it, as JSON.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct JudgeOutput {
+struct JudgeSummary {
     /// Its `jobs` are those that have ended.
     #[serde(flatten)]
     state: JudgeResponse,
@@ -89,7 +89,7 @@ async fn follow(api: &AdminApi, arguments: &JudgeArgs, queued: JudgeResponse) ->
     let state_path = arguments.selected().flag("dryRun", true).address(PATH);
     let state: JudgeResponse = followed.retry(api, async || api.post(&state_path, "").await).await?;
     let FollowedJobs { ended, progress, stopped, .. } = followed;
-    let result = JudgeOutput {
+    let result = JudgeSummary {
         stopped,
         waits_for_admin: progress.waits_for_admin,
         still_queued: progress.under_way.iter().map(|provider| provider.queued).sum(),
@@ -141,11 +141,11 @@ fn print_estimate(estimate: &JudgeEstimateView) -> anyhow::Result<()> {
 }
 
 fn print_summary(
-    result: &JudgeOutput,
+    result: &JudgeSummary,
     progress: &JobsProgressResponse,
     arguments: &JudgeArgs,
 ) -> anyhow::Result<()> {
-    let JudgeOutput { state, stopped, still_queued, still_running, cost, .. } = result;
+    let JudgeSummary { state, stopped, still_queued, still_running, cost, .. } = result;
     let words = arguments.words();
     print_totals(state)?;
     if !state.jobs.is_empty() {

@@ -84,7 +84,7 @@ enum ModelsCommand {
         #[arg(long)]
         name: String,
         #[command(flatten)]
-        details: ModelDetails,
+        details: ModelFlags,
     },
     /// Change how a model is asked, what it costs, or what is said about it. Everything else stays.
     Change {
@@ -97,7 +97,7 @@ enum ModelsCommand {
         #[arg(long, value_name = "ID")]
         id: Option<String>,
         #[command(flatten)]
-        details: ModelDetails,
+        details: ModelFlags,
     },
     /// Delete models that have neither builds nor jobs.
     Delete {
@@ -109,7 +109,7 @@ enum ModelsCommand {
 
 /// What is left out stays as it is.
 #[derive(clap::Args)]
-struct ModelDetails {
+struct ModelFlags {
     /// A few sentences about the model.
     #[arg(long, value_name = "TEXT")]
     about: Option<String>,
@@ -161,7 +161,7 @@ struct CliModel {
     vision: bool,
 }
 
-impl ModelDetails {
+impl ModelFlags {
     /// Whatever is given, with the rest of prices and options as they are.
     fn fields(&self, model: &CliModel) -> Map<String, Value> {
         let prices = fields([

@@ -51,7 +51,7 @@ pub(super) trait WorkerJob: Sync {
     /// The digest of what the model is told beside the prompt.
     fn template(&self) -> Digest;
 
-    fn task(&self, worker: &Worker) -> impl Future<Output = Result<Self::Task, TaskError>> + Send;
+    fn task(&self, worker: &Worker) -> impl Future<Output = Result<Self::Task, JobTaskError>> + Send;
 
     /// Stores what the model was asked for and ends the job, both or neither.
     fn finish(
@@ -62,7 +62,7 @@ pub(super) trait WorkerJob: Sync {
 }
 
 /// Why nobody is asked.
-pub(super) enum TaskError {
+pub(super) enum JobTaskError {
     Database(sqlx::Error),
     /// This server has no room for it now, and says why.
     Busy(String),
@@ -139,12 +139,12 @@ impl<J: WorkerJob> JobRun<'_, J> {
     async fn ask_and_store(&self) -> Result<(), LeaseError> {
         let task = match self.job.task(self.worker).await {
             Ok(task) => task,
-            Err(TaskError::Database(error)) => return Err(error.into()),
-            Err(TaskError::Busy(reason)) => {
+            Err(JobTaskError::Database(error)) => return Err(error.into()),
+            Err(JobTaskError::Busy(reason)) => {
                 tracing::warn!(reason, "the job goes back to the queue");
                 return self.release().await;
             }
-            Err(TaskError::Failed(JobFailure { code, message })) => return self.fail(code, message).await,
+            Err(JobTaskError::Failed(JobFailure { code, message })) => return self.fail(code, message).await,
         };
         let Some(attempt_loop) = self.attempt_loop(task).await? else {
             let message = format!("This server cannot generate with {} any more.", self.claim.provider);

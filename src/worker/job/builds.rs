@@ -3,7 +3,7 @@
 use sqlx::PgPool;
 use voxel::codec::Digest;
 
-use super::{TaskError, WorkerJob};
+use super::{JobTaskError, WorkerJob};
 use crate::arena::builds::BuildSlot;
 use crate::arena::jobs::{Claim, ClaimedBuild, LeaseError};
 use crate::generate::attempts::Generated;
@@ -25,7 +25,7 @@ impl WorkerJob for ClaimedBuild {
         BuildTask::template_digest(&self.slot.settings)
     }
 
-    async fn task(&self, worker: &Worker) -> Result<BuildTask, TaskError> {
+    async fn task(&self, worker: &Worker) -> Result<BuildTask, JobTaskError> {
         Ok(worker.build_task(&self.slot, &self.prompt_text))
     }
 

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use voxel::GridSize;
 use voxel::codec::Digest;
 
-use super::{TaskError, WorkerJob};
+use super::{JobTaskError, WorkerJob};
 use crate::arena::builds::{self, CorruptGridError, StoredGrid};
 use crate::arena::jobs::judgements::{ClaimedJudging, JudgedBuilds, NewJudgeVote, NewJudgement};
 use crate::arena::jobs::{Claim, JobFailure, LeaseError};
@@ -72,10 +72,10 @@ impl WorkerJob for ClaimedJudging {
         JudgeTask::template_digest(self.is_pair())
     }
 
-    async fn task(&self, worker: &Worker) -> Result<JudgeTask, TaskError> {
+    async fn task(&self, worker: &Worker) -> Result<JudgeTask, JobTaskError> {
         let pairwise = self.is_pair();
         if self.criteria != JudgeTask::criteria_digest(pairwise) {
-            return Err(TaskError::Failed(CRITERIA_CHANGED));
+            return Err(JobTaskError::Failed(CRITERIA_CHANGED));
         }
         let question = match self.builds {
             JudgedBuilds::One(build) => {
@@ -183,12 +183,12 @@ fn read_vote(answer: &str) -> Result<JudgeOutput, UnreadableJudgement> {
 
 impl Worker {
     /// Draws a build that is judged, in files that the provider of the claim takes.
-    async fn show_build(&self, job: &ClaimedJudging, build: Uuid) -> Result<ShownBuild, TaskError> {
-        let stored = builds::grid(&self.pool, build).await.map_err(TaskError::Database)?;
+    async fn show_build(&self, job: &ClaimedJudging, build: Uuid) -> Result<ShownBuild, JobTaskError> {
+        let stored = builds::grid(&self.pool, build).await.map_err(JobTaskError::Database)?;
         let providers = self.providers();
         let provider = providers.known().iter().find(|known| known.key == job.claim.provider);
         let (Some(stored), Some(provider)) = (stored, provider) else {
-            return Err(TaskError::Failed(NO_PICTURES));
+            return Err(JobTaskError::Failed(NO_PICTURES));
         };
         let size = job.settings.grid;
         let (block_count, kinds) = self.count_blocks(build, stored.clone(), size).await?;
@@ -211,7 +211,7 @@ impl Worker {
         build: Uuid,
         stored: StoredGrid,
         size: GridSize,
-    ) -> Result<(u64, Vec<(String, u64)>), TaskError> {
+    ) -> Result<(u64, Vec<(String, u64)>), JobTaskError> {
         let mut memory = self.picture_memory.of_admin();
         // The encoding and the grid.
         memory.grow(2 * size.volume(), MAX_MEMORY_WAIT).await.map_err(busy)?;
@@ -242,11 +242,11 @@ impl ShownBuild {
     }
 }
 
-fn busy(reason: impl Display) -> TaskError {
-    TaskError::Busy(reason.to_string())
+fn busy(reason: impl Display) -> JobTaskError {
+    JobTaskError::Busy(reason.to_string())
 }
 
-fn damaged(build: Uuid, error: &dyn Display) -> TaskError {
+fn damaged(build: Uuid, error: &dyn Display) -> JobTaskError {
     tracing::error!(%build, %error, "a build cannot be judged");
-    TaskError::Failed(NO_PICTURES)
+    JobTaskError::Failed(NO_PICTURES)
 }

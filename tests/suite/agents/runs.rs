@@ -18,9 +18,9 @@ use crate::support::fake_agent::{AgentStep, FakeAgent};
 /// What agents of these tests have for an answer.
 const ANSWER_TIME: Duration = Duration::from_millis(400);
 
-struct Unheard;
+struct IgnoredRun;
 
-impl RunListener for Unheard {
+impl RunListener for IgnoredRun {
     fn on_exchange(&mut self, _: &RunExchange<'_>) {}
 }
 
@@ -57,7 +57,7 @@ async fn run(agent: &FakeAgent, task: &str, steps: u64, seed: u64) -> RunOutcome
         terrains: Arc::new(Terrains::default()),
         threads: WorldThreads::new().unwrap(),
     };
-    run_task(&order.tasks[0], &setup, &*provider, &mut Unheard).await.unwrap()
+    run_task(&order.tasks[0], &setup, &*provider, &mut IgnoredRun).await.unwrap()
 }
 
 fn sent_texts(agent: &FakeAgent) -> Vec<Value> {
