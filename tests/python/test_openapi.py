@@ -43,7 +43,9 @@ def closed(schema, part=False):
         if key == "properties":
             result[key] = {name: closed(one) for name, one in value.items()}
         else:
-            result[key] = value if key in ("example", "enum") else closed(value, part=key == "allOf")
+            # What stands in a part of a whole is a part of it, too, also where it is one of several.
+            is_part = key == "allOf" or (part and key == "oneOf")
+            result[key] = value if key in ("example", "enum") else closed(value, part=is_part)
     named = "properties" in schema or "allOf" in schema
     if named and not part:
         result["unevaluatedProperties"] = False

@@ -19,7 +19,7 @@ import typing_extensions
 
 TARGET = pathlib.Path(os.environ["BUILDOFF"]).parent.parent
 PROVIDERS = ["openai", "anthropic", "google", "compatible"]
-REQUESTS = ["plain", "short", "schema", "effort", "none", "max", "temperature"]
+REQUESTS = ["plain", "short", "pictures", "schema", "effort", "none", "max", "temperature"]
 
 # The client's types lack this field, since current models do not accept it; older models still do.
 DROPPED = {("anthropic", "temperature"): ["temperature"]}

@@ -275,9 +275,9 @@ async fn call_admin_operations() -> Vec<Value> {
     recorded.record("seed", &admin.post("/api/admin/seed?dryRun=1", "").await);
     recorded.record("seed", &admin.post("/api/admin/seed?batchSize=1", "").await);
     recorded.record("seed", &admin.post("/api/admin/seed?batchSize=9", "").await);
-    recorded.record("judge", &admin.post("/api/admin/judge?model=two&dryRun=1", "").await);
-    recorded.record("judge", &admin.post("/api/admin/judge?model=one", "").await);
-    recorded.record("judge", &admin.post("/api/admin/judge?model=nobody", "").await);
+    recorded.record("queueJudging", &admin.post("/api/admin/judge?model=two&dryRun=1", "").await);
+    recorded.record("queueJudging", &admin.post("/api/admin/judge?model=one", "").await);
+    recorded.record("queueJudging", &admin.post("/api/admin/judge?model=nobody", "").await);
     let request = json!({ "promptId": "barn", "modelKey": "two" });
     let job = recorded.record("wantBuild", &admin.json(Method::POST, "/api/admin/jobs", &request).await);
     let job = format!("/api/admin/jobs/{}", job["id"].as_str().unwrap());
