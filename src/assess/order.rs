@@ -66,8 +66,6 @@ pub struct AssessmentOrder {
     /// Width and height of the pictures.
     pub size: [usize; 2],
     pub stops_when_done: bool,
-    /// Whether whole categories are asked for, at the usual steps: what can be ranked.
-    pub is_whole: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -185,7 +183,6 @@ impl AssessmentOrder {
             seed: config.seed,
             size: config.obs_size.map_or(Ok(DEFAULT_SIZE), checked_size)?,
             stops_when_done: config.stop_when_done,
-            is_whole: narrowed.is_none() && max_steps.is_none(),
         })
     }
 }
@@ -314,7 +311,7 @@ mod tests {
     fn only_the_agent_must_be_named_and_all_short_tasks_are_run_then() {
         let order = AssessmentOrder::read(&json!({ "participants": { "agent": "noop" } })).unwrap();
         assert_eq!(order.agent, "noop");
-        assert!(order.tasks.len() >= 46 && order.is_whole);
+        assert!(order.tasks.len() >= 46);
         assert!(order.tasks.iter().all(|task| task.max_steps == 600));
         assert!(order.tasks.iter().all(|task| task.task.category() != LONG_CATEGORY));
     }
@@ -333,7 +330,7 @@ mod tests {
     #[test]
     fn tasks_narrow_a_category_and_may_be_named_without_one() {
         let both = order(&json!({ "task_category": ["crafting"], "tasks": ["craft_ladder"] })).unwrap();
-        assert_eq!((names(&both), both.is_whole), (vec!["craft_ladder"], false));
+        assert_eq!(names(&both), ["craft_ladder"]);
         let alone = order(&json!({ "tasks": ["crafting/craft_ladder"] })).unwrap();
         assert_eq!(names(&alone), ["craft_ladder"]);
     }

@@ -42,7 +42,7 @@ impl Default for RunTimes {
 }
 
 impl RunTimes {
-    /// How an agent is asked: once for each message, since the world waits, and again only where nobody listens yet.
+    /// How an agent is asked: each message is sent once. One that fails costs a step, and the next one follows at once.
     pub fn limits(&self) -> RequestLimits {
         RequestLimits {
             connect: self.answer.min(Duration::from_secs(10)),
@@ -123,8 +123,6 @@ pub struct RunOutcome {
     pub paid: Vec<(u64, f64)>,
     /// How long the agent took for its answers, in all.
     pub answer_time: Duration,
-    /// Of the last state of the world.
-    pub hash: u64,
     pub recording: Vec<u8>,
 }
 
@@ -245,7 +243,6 @@ pub async fn run_task(
         open: state.open,
         paid: state.paid,
         answer_time: run.conversation.answer_time,
-        hash: state.hash,
         recording: state.recording,
     })
 }

@@ -40,7 +40,6 @@ pub(super) struct FinalState {
     pub open: Vec<OpenReward>,
     pub paid: Vec<(u64, f64)>,
     pub help: RunHelp,
-    pub hash: u64,
     pub recording: Vec<u8>,
 }
 
@@ -96,7 +95,6 @@ impl Simulation {
             open: episode.progress().open(task),
             paid: self.paid.clone(),
             help: episode.help(),
-            hash: episode.world().hash(),
             recording: self.lane.recording().unwrap_or_default(),
         }
     }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use buildoff_world::RunFilm;
@@ -36,7 +37,7 @@ const FILM: RunFilm = RunFilm { size: [640, 360], every: 1, max_pictures: 12_000
 const FILM_QUALITY: f32 = 75.0;
 
 /// How long another assessor may take.
-const GREEN_AGENT_LIMIT: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
+const GREEN_AGENT_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The seeds of the recordings that ship are 1 to 3; they are never drawn.
 const FIRST_DRAWN_SEED: u64 = 1000;

@@ -42,13 +42,8 @@ impl Arena {
         let mut budgets =
             BudgetUse::read(&mut transaction, self.vote_budgets, [&origin].into_iter(), now).await?;
         let exclusion = budgets.judge(&origin, &[]);
-        let said = StoredJudgement {
-            overall,
-            exclusion,
-            network: origin.network(),
-            ..StoredJudgement::of(&sent, build)
-        };
-        if !said.insert(&mut transaction).await? {
+        let stored = StoredJudgement { build, sent: &sent, overall, exclusion, network: origin.network() };
+        if !stored.insert(&mut transaction).await? {
             // The judging stays closed: it was opened again while the build was being judged.
             transaction.commit().await?;
             return Err(JudgingError::AlreadyJudged(build));
@@ -135,11 +130,7 @@ struct StoredJudgement<'a> {
     network: Option<NetworkDigest>,
 }
 
-impl<'a> StoredJudgement<'a> {
-    fn of(sent: &'a SentJudgement, build: Uuid) -> Self {
-        Self { build, sent, overall: 0.0, exclusion: None, network: None }
-    }
-
+impl StoredJudgement<'_> {
     /// Returns false if the voter has judged the build before.
     async fn insert(&self, connection: &mut PgConnection) -> sqlx::Result<bool> {
         let Self { build, sent, overall, exclusion, network } = self;
