@@ -1,7 +1,8 @@
 //! Buildoff as an agent: programs of other people ask it over the A2A protocol, at `/a2a`.
 //!
-//! It has two skills, open to everybody within the limits of `/api/check`. `check` tells whether a text holds a valid
-//! build. `build-rules` answers with what an agent must know to build, and with what can be asked.
+//! Two of its skills are open to everybody within the limits of `/api/check`. `check` tells whether a text holds a valid
+//! build. `build-rules` answers with what an agent must know to build, and with what can be asked. The third, `assess`,
+//! puts another agent through tasks of the block world, for those who may order that.
 
 mod request;
 
@@ -9,11 +10,11 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use a2a::{
-    A2aServer, Agent, AgentReply, Artifact, CardDescription, CardProvider, DescribedSkill, Json, Message,
-    MessageRole, Part, RpcError, RpcErrorCode, SendMessageParams, TaskUpdates,
+    A2aServer, A2aTask, Agent, AgentReply, Artifact, CardDescription, CardProvider, DescribedSkill, Json,
+    Message, MessageRole, Part, RpcError, RpcErrorCode, SendMessageParams, TaskUpdates,
 };
 use async_trait::async_trait;
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 use voxel::image::{self, Background, View};
 use voxel::{Grid, Report, Verdict};
@@ -21,6 +22,8 @@ use voxel::{Grid, Report, Verdict};
 use self::request::{CheckInput, SkillRequest};
 use crate::arena::Settings;
 use crate::arena::a2a_tasks::{MAX_ANONYMOUS_PART, PgTaskStore, TaskOwner};
+use crate::arena::assessments::OrderRefused;
+use crate::assessor::{Assessor, OrderRights, PlaceError};
 use crate::generate::prompting;
 use crate::work::{MemoryReservation, WorkClient, WorkPool};
 
@@ -42,12 +45,15 @@ pub struct ArenaAgent {
     pub settings: Settings,
     pub check_max_bytes: usize,
     pub work: WorkPool,
+    pub assessor: Assessor,
 }
 
 /// Who sends a message.
 #[derive(Clone)]
 pub struct AgentClient {
     pub owner: TaskOwner,
+    /// What it may have assessed.
+    pub rights: OrderRights,
     pub work: WorkClient,
     pub body_bytes: usize,
     /// Of the request's body. It is held as long as anything of the request is.
@@ -63,6 +69,13 @@ impl Agent for ArenaAgent {
         &client.owner
     }
 
+    async fn cancelled(&self, task: &A2aTask) {
+        let Ok(task) = Uuid::parse_str(&task.id) else { return };
+        if let Err(error) = self.assessor.cancel_of_a2a_task(task).await {
+            tracing::warn!(%error, "an assessment could not be cancelled");
+        }
+    }
+
     async fn receive(&self, params: SendMessageParams, client: &AgentClient) -> Result<AgentReply, RpcError> {
         let request = self.read(params, client).await?;
         if client.body_bytes > SMALL_REQUEST_BYTES && !matches!(request, SkillRequest::Check(_)) {
@@ -71,9 +84,9 @@ impl Agent for ArenaAgent {
         }
         match request {
             SkillRequest::BuildRules(settings) => Ok(AgentReply::Message(build_rules(&settings))),
-            SkillRequest::Assess => {
-                let message = "This server offers no assessments.";
-                Err(RpcError::new(RpcErrorCode::UnsupportedOperation, message))
+            SkillRequest::Assess(order) => {
+                let (assessor, rights) = (self.assessor.clone(), client.rights.clone());
+                Ok(AgentReply::work(async move |updates| assess(&order, &assessor, &rights, &updates).await))
             }
             SkillRequest::Check(input) => {
                 let (work, limit, client) = (self.work.clone(), self.check_max_bytes, client.clone());
@@ -103,7 +116,8 @@ pub fn card(site: &str, url: Option<&str>) -> CardDescription {
     CardDescription {
         name: "Buildoff".to_owned(),
         description: "A voxel build arena: checks builds made of blocks, and says how to make them. Checking and the \
-                      rules are open to everybody. No skill needs a token."
+                      rules are open to everybody. Assessments are ordered with a bearer token: that of an agent's \
+                      owner, or an admin's."
             .to_owned(),
         url,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -135,6 +149,21 @@ pub fn card(site: &str, url: Option<&str>) -> CardDescription {
                 input_modes: data(),
                 output_modes: [text(), vec!["application/json".to_owned()]].concat(),
             },
+            DescribedSkill {
+                id: "assess".to_owned(),
+                name: "Assess an agent".to_owned(),
+                description: "Puts an agent through tasks of a block world, step by step, and scores it. Takes \
+                              participants.agent, the agent's key or address, and a config with task_category and \
+                              tasks. Tells how it goes, and ends with the scores of all tasks."
+                    .to_owned(),
+                tags: vec!["benchmark".to_owned(), "assessment".to_owned()],
+                examples: vec![
+                    r#"{"participants": {"agent": "http://127.0.0.1:9019"}, "config": {"task_category": ["crafting"]}}"#
+                        .to_owned(),
+                ],
+                input_modes: data(),
+                output_modes: data(),
+            },
         ],
     }
 }
@@ -155,6 +184,31 @@ fn build_rules(settings: &Settings) -> Message {
     });
     let data = Json::of(&rules).ok().map(Part::data);
     Message::new(MessageRole::Agent, [Some(Part::text(text)), data].into_iter().flatten().collect())
+}
+
+/// Orders an assessment, which goes on by itself and tells the task how.
+async fn assess(order: &Value, assessor: &Assessor, rights: &OrderRights, updates: &TaskUpdates) {
+    match assessor.place(order, rights, Uuid::parse_str(updates.task_id()).ok()).await {
+        Ok(_) => updates.hand_over(),
+        Err(PlaceError::Refused(OrderRefused::Database(error))) => {
+            tracing::error!(%error, "an assessment could not be ordered");
+            updates.fail("Something went wrong on the server. Try again later.").await;
+        }
+        Err(refused) => {
+            updates.reject(sentence(&refused.to_string())).await;
+        }
+    }
+}
+
+fn sentence(words: &str) -> String {
+    let mut words = words.to_owned();
+    if let Some(first) = words.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    if !words.ends_with('.') {
+        words.push('.');
+    }
+    words
 }
 
 async fn check(input: CheckInput, limit: usize, work: WorkPool, client: AgentClient, updates: TaskUpdates) {

@@ -9,6 +9,8 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::{self, ArenaAgent, ArenaAgentServer};
 use crate::arena::a2a_tasks::PgTaskStore;
 use crate::arena::{Arena, Pace};
+use crate::assess::WorldThreads;
+use crate::assessor::Assessor;
 use crate::config::Config;
 use crate::dataset::{DatasetCache, DatasetExport};
 use crate::db::{DatabaseHealth, Sessions};
@@ -46,6 +48,7 @@ pub struct AppInner {
     pub metrics: HttpMetrics,
     pub work: WorkPool,
     pub worker: Worker,
+    pub assessor: Assessor,
     /// For runs in the sandbox.
     pub sandbox_queue: SandboxQueue,
     pub memory: MemoryBudget,
@@ -78,7 +81,7 @@ impl App {
         let providers =
             Providers::new(&config.catalog.providers, &generation.keys, request_limits, generation.log_raw)?;
         let secrets = generation.agent_secrets.clone();
-        let providers = ProviderRegister::new(providers, secrets, request_limits, generation.log_raw);
+        let providers = ProviderRegister::new(providers, secrets.clone(), request_limits, generation.log_raw);
         // A visitor's body may take half of it, and an admin's all.
         let memory =
             MemoryBudget::new(LARGE_BODY_MEMORY.max(2 * config.check_max_bytes).max(config.import_max_bytes));
@@ -98,10 +101,14 @@ impl App {
             source: config.public_url.clone(),
             license: config.dataset_license.clone(),
         };
+        let a2a_tasks = PgTaskStore::new(pool.clone());
+        let (threads, times) = (WorldThreads::new()?, config.assess.times);
+        let assessor = Assessor::new(pool.clone(), threads, secrets, a2a_tasks.clone(), times);
         let agent = ArenaAgent {
             settings: config.arena.clone(),
             check_max_bytes: config.check_max_bytes,
             work: work.clone(),
+            assessor: assessor.clone(),
         };
         let agent_card = agent::card(&config.site_url(), config.card_url.as_deref()).write();
         let shutdown = CancellationToken::new();
@@ -110,7 +117,8 @@ impl App {
             worker: Worker::new(pool.clone(), work.clone(), Arc::clone(&config), providers),
             person_checks: PersonChecks::new(pool.clone(), &config.person_check)?,
             dataset: DatasetCache::new(dataset, pool.clone(), config.data_dir.clone()),
-            agent: ArenaAgentServer::new(agent, PgTaskStore::new(pool.clone())),
+            agent: ArenaAgentServer::new(agent, a2a_tasks),
+            assessor,
             agent_card: agent_card.get().to_owned(),
             config,
             database_health: DatabaseHealth::default(),

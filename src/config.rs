@@ -3,6 +3,7 @@
 //! Nothing below this file reads a variable or parses it again. All problems are collected and reported together,
 //! by the names of their variables, before anything starts. The value of a secret is never repeated.
 
+mod assessments;
 mod budgets;
 mod env;
 mod person_check;
@@ -19,6 +20,7 @@ use hyper::Uri;
 use ipnet::IpNet;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
+pub use self::assessments::{AssessAccess, AssessConfig};
 pub use self::budgets::{BudgetConfig, BudgetWebhook};
 use self::env::{EnvReader, process_env};
 pub use self::person_check::{CaptchaConfig, CaptchaService, PersonCheckConfig};
@@ -55,6 +57,7 @@ pub struct Config {
     pub catalog: Catalog,
     pub generation: GenerationConfig,
     pub sandbox: SandboxConfig,
+    pub assess: AssessConfig,
     pub budgets: BudgetConfig,
     /// Opens the admin pages and API. Without a token they are closed.
     pub admin_token: Option<Secret>,
@@ -169,11 +172,12 @@ impl Config {
         let trusted_proxies = read.trusted_proxies();
         let public_url = read.parse("PUBLIC_URL", "an address such as https://buildoff.example", origin);
         let is_private = bind.ip().is_loopback() && public_url.is_none() && trusted_proxies.is_empty();
-        let sandbox = read.sandbox(is_private);
+        let (sandbox, assess) = (read.sandbox(is_private), read.assess());
         let config = Self {
             database: read.database(),
             budgets: read.budgets(&sandbox.loan_limits),
             sandbox,
+            assess,
             generation: read.generation(&catalog),
             catalog,
             data_dir,
@@ -249,6 +253,12 @@ impl Config {
                      everybody may, or to off if that is what you want"
                 }
             });
+        }
+        if self.assess.access == AssessAccess::Everybody {
+            warnings.push(
+                "ASSESS is open: everybody who reaches this server can have it send requests to any address, also in \
+                 private networks. That is meant for closed networks",
+            );
         }
         warnings
     }

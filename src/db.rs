@@ -124,14 +124,17 @@ pub async fn name(pool: &PgPool) -> sqlx::Result<String> {
 }
 
 /// The tables that [`empty`] empties: all but `installation`. The database may hold others, which are left alone.
-pub const TABLES: [&str; 40] = [
+pub const TABLES: [&str; 44] = [
     "a2a_tasks",
     "agent_tokens",
     "agents",
     "answer_parts",
+    "assessment_results",
+    "assessments",
     "attempts",
     "audit",
     "batches",
+    "board_entries",
     "budget_alarms",
     "build_jobs",
     "builds",
@@ -157,6 +160,7 @@ pub const TABLES: [&str; 40] = [
     "prompts",
     "provider_pauses",
     "ratings",
+    "runs",
     "seen_pairs",
     "sessions",
     "shown",

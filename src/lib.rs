@@ -4,6 +4,7 @@ pub mod agent;
 pub mod app;
 pub mod arena;
 pub mod assess;
+pub mod assessor;
 pub mod background;
 pub mod cli;
 pub mod client_network;

@@ -2,6 +2,7 @@
 
 use a2a::{Json, PartContent, RpcError, SendMessageParams, joined_text};
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use voxel::{GridSize, Palette};
 
@@ -12,8 +13,8 @@ use crate::arena::Settings;
 pub enum SkillRequest {
     Check(CheckInput),
     BuildRules(Settings),
-    /// Not offered.
-    Assess,
+    /// An order, as it came.
+    Assess(Value),
 }
 
 /// A build to check.
@@ -56,7 +57,7 @@ impl SkillName {
             "build-rules" => Ok(Self::BuildRules),
             "assess" => Ok(Self::Assess),
             _ => Err(RpcError::invalid_params(format!(
-                "There is no skill {:?}. Skills are \"check\" and \"build-rules\".",
+                "There is no skill {:?}. Skills are \"check\", \"build-rules\" and \"assess\".",
                 name.chars().take(60).collect::<String>()
             ))),
         }
@@ -78,6 +79,7 @@ impl SkillRequest {
     pub fn read(params: &SendMessageParams, defaults: &Settings) -> Result<Self, RpcError> {
         let parts = &params.message.parts;
         let mut spec = None;
+        let mut order = None;
         let mut chosen = SkillOptions::default();
         let data = parts.iter().filter_map(|part| match &part.content {
             PartContent::Data(data) => Some(data),
@@ -88,12 +90,14 @@ impl SkillRequest {
             if options.is_spec() {
                 spec.get_or_insert(json);
             }
+            if options.participants.is_some() {
+                order.get_or_insert(json.get().to_owned());
+            }
             chosen = SkillOptions {
                 skill: chosen.skill.or(options.skill),
                 grid_size: chosen.grid_size.or(options.grid_size),
                 palette: chosen.palette.or(options.palette),
                 picture: chosen.picture || options.picture,
-                participants: chosen.participants.or(options.participants),
                 ..SkillOptions::default()
             };
         }
@@ -109,18 +113,18 @@ impl SkillRequest {
             chosen.grid_size = chosen.grid_size.or(options.grid_size);
             chosen.palette = chosen.palette.or(options.palette);
             if options.participants.is_some() {
-                return Ok(Self::Assess);
+                order.get_or_insert(text.clone());
             }
         }
         let skill = match &chosen.skill {
             Some(name) => SkillName::parse(name)?,
-            None if chosen.participants.is_some() => SkillName::Assess,
+            None if order.is_some() => SkillName::Assess,
             None if spec.is_some() || file.is_some() || seems_to_hold_a_spec(&text) => SkillName::Check,
             None => SkillName::BuildRules,
         };
         let settings = defaults.with(chosen.grid_size, chosen.palette);
         Ok(match skill {
-            SkillName::Assess => Self::Assess,
+            SkillName::Assess => Self::Assess(read_order(order.as_deref())?),
             SkillName::BuildRules => Self::BuildRules(settings),
             SkillName::Check => {
                 let bytes = match (spec, file) {
@@ -132,6 +136,20 @@ impl SkillRequest {
             }
         })
     }
+}
+
+fn read_order(order: Option<&str>) -> Result<Value, RpcError> {
+    let Some(order) = order else {
+        let message =
+            "An order for an assessment names the agent: {\"participants\": {\"agent\": \"https://…\"}}.";
+        return Err(RpcError::invalid_params(message));
+    };
+    let mut order: Value = serde_json::from_str(order)
+        .map_err(|error| RpcError::invalid_params(format!("The order cannot be read: {error}.")))?;
+    if let Some(fields) = order.as_object_mut() {
+        fields.remove("skill");
+    }
+    Ok(order)
 }
 
 /// Data that is no object asks for nothing.

@@ -35,10 +35,25 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 pub enum TaskOwner {
     /// May see all tasks.
     Admin,
+    /// Whoever has this token of an agent. May see its own, and what nobody owns by ids and contexts.
+    Token(Uuid),
     /// May see the tasks of nobody, by their ids and contexts.
     Nobody,
 }
 
+impl TaskOwner {
+    /// As it is stored.
+    fn name(self) -> Option<String> {
+        match self {
+            Self::Admin => Some("admin".to_owned()),
+            Self::Token(token) => Some(token.to_string()),
+            Self::Nobody => None,
+        }
+    }
+}
+
+/// Cheap to clone.
+#[derive(Clone)]
 pub struct PgTaskStore {
     pool: PgPool,
     /// The last changes that were made here, so that those who wait here need not ask the database.
@@ -65,12 +80,21 @@ impl PgTaskStore {
             r#"
             SELECT
                 task, revision,
-                worked_until < now() AND state IN ('submitted', 'working') AS "is_lost!"
+                worked_until < now() AND state IN ('submitted', 'working') AND NOT EXISTS (
+                    SELECT FROM assessments
+                    WHERE a2a_task = a2a_tasks.id AND assessments.state IN ('queued', 'running')
+                ) AS "is_lost!"
             FROM a2a_tasks
-            WHERE id = $1 AND expires_at > now() AND (owner IS NULL OR $2)
+            WHERE id = $1 AND (owner IS NULL OR owner = $3 OR $2) AND (
+                expires_at > now() OR EXISTS (
+                    SELECT FROM assessments
+                    WHERE a2a_task = a2a_tasks.id AND assessments.state IN ('queued', 'running')
+                )
+            )
             "#,
             id,
             owner == TaskOwner::Admin,
+            owner.name(),
         )
         .fetch_optional(&self.pool)
         .await
@@ -98,7 +122,8 @@ impl TaskStore for PgTaskStore {
 
     async fn create(&self, task: &A2aTask, owner: &TaskOwner) -> Result<StoredTask, TaskStoreError> {
         let id = Uuid::parse_str(&task.id).map_err(failed)?;
-        let kept = kept(task.clone(), *owner);
+        let is_owned = *owner != TaskOwner::Nobody;
+        let kept = kept(task.clone(), is_owned);
         let now = OffsetDateTime::now_utc();
         sqlx::query!(
             "
@@ -107,11 +132,11 @@ impl TaskStore for PgTaskStore {
             ",
             id,
             kept.context_id,
-            (*owner == TaskOwner::Admin).then_some("admin"),
+            owner.name(),
             kept.status.state.name(ProtocolVersion::V0_3),
             written(&kept),
             now + WORK_LEASE,
-            now + lifetime(*owner),
+            now + lifetime(is_owned),
         )
         .execute(&self.pool)
         .await
@@ -176,27 +201,38 @@ impl TaskStore for PgTaskStore {
     }
 }
 
-async fn apply(pool: &PgPool, id: Uuid, change: TaskChange) -> Result<Option<StoredTask>, TaskStoreError> {
+async fn apply(pool: &PgPool, id: Uuid, made: TaskChange) -> Result<Option<StoredTask>, TaskStoreError> {
     let mut transaction = pool.begin().await.map_err(failed)?;
+    let stored = change(&mut transaction, id, made).await.map_err(failed)?;
+    transaction.commit().await.map_err(failed)?;
+    Ok(stored)
+}
+
+/// Changes a task, and returns it. None if it is gone or had ended before.
+pub(in crate::arena) async fn change(
+    connection: &mut PgConnection,
+    id: Uuid,
+    change: TaskChange,
+) -> sqlx::Result<Option<StoredTask>> {
     let row = sqlx::query!(
         r#"SELECT task, revision, owner IS NOT NULL AS "is_owned!" FROM a2a_tasks WHERE id = $1 FOR UPDATE"#,
         id
     )
-    .fetch_optional(&mut *transaction)
-    .await
-    .map_err(failed)?;
+    .fetch_optional(&mut *connection)
+    .await?;
     let Some(row) = row else { return Ok(None) };
-    let mut task = read_task(&row.task).map_err(failed)?;
+    let mut task = read_task(&row.task).map_err(|error| sqlx::Error::Decode(error.into()))?;
     let now = OffsetDateTime::now_utc();
     if !task.apply(change, now) {
         return Ok(None);
     }
-    let task = kept(task, if row.is_owned { TaskOwner::Admin } else { TaskOwner::Nobody });
+    let task = kept(task, row.is_owned);
     let revision = row.revision + 1;
     sqlx::query!(
         "
         UPDATE a2a_tasks
-        SET task = $2, state = $3, revision = $4, worked_until = $5, changed_at = $6
+        SET task = $2, state = $3, revision = $4, worked_until = $5, changed_at = $6,
+            expires_at = greatest(expires_at, $7)
         WHERE id = $1
         ",
         id,
@@ -205,11 +241,10 @@ async fn apply(pool: &PgPool, id: Uuid, change: TaskChange) -> Result<Option<Sto
         revision,
         now + WORK_LEASE,
         now,
+        now + lifetime(row.is_owned),
     )
-    .execute(&mut *transaction)
-    .await
-    .map_err(failed)?;
-    transaction.commit().await.map_err(failed)?;
+    .execute(&mut *connection)
+    .await?;
     Ok(Some(StoredTask { task, revision }))
 }
 
@@ -220,7 +255,8 @@ async fn count(connection: &mut PgConnection, query: &ListTasksQuery, owner: Tas
         FROM a2a_tasks
         WHERE expires_at > now()
           AND ($1::text IS NULL OR context_id = $1)
-          AND (CASE WHEN $2 THEN owner IS NOT NULL OR $1 IS NOT NULL ELSE owner IS NULL END)
+          AND (CASE WHEN $2 THEN owner IS NOT NULL OR $1 IS NOT NULL
+               ELSE owner IS NOT DISTINCT FROM $5 OR (owner IS NULL AND $1 IS NOT NULL) END)
           AND ($3::text IS NULL OR state = $3)
           AND ($4::timestamptz IS NULL OR changed_at > $4)
         "#,
@@ -228,6 +264,7 @@ async fn count(connection: &mut PgConnection, query: &ListTasksQuery, owner: Tas
         owner == TaskOwner::Admin,
         query.state.map(|state| state.name(ProtocolVersion::V0_3)),
         query.updated_after,
+        owner.name(),
     )
     .fetch_one(connection)
     .await
@@ -246,7 +283,8 @@ async fn page(
         FROM a2a_tasks
         WHERE expires_at > now()
           AND ($1::text IS NULL OR context_id = $1)
-          AND (CASE WHEN $2 THEN owner IS NOT NULL OR $1 IS NOT NULL ELSE owner IS NULL END)
+          AND (CASE WHEN $2 THEN owner IS NOT NULL OR $1 IS NOT NULL
+               ELSE owner IS NOT DISTINCT FROM $7 OR (owner IS NULL AND $1 IS NOT NULL) END)
           AND ($3::text IS NULL OR state = $3)
           AND ($4::timestamptz IS NULL OR changed_at > $4)
           AND ($5::uuid IS NULL OR id < $5)
@@ -259,6 +297,7 @@ async fn page(
         query.updated_after,
         before,
         query.page_size as i64 + 1,
+        owner.name(),
     )
     .fetch_all(connection)
     .await
@@ -266,15 +305,21 @@ async fn page(
 
 /// Deletes tasks whose time is over.
 pub async fn purge(pool: &PgPool) -> sqlx::Result<()> {
-    sqlx::query!("DELETE FROM a2a_tasks WHERE expires_at < now()").execute(pool).await?;
+    sqlx::query!(
+        "
+        DELETE FROM a2a_tasks
+        WHERE expires_at < now() AND NOT EXISTS (
+            SELECT FROM assessments WHERE a2a_task = a2a_tasks.id AND assessments.state IN ('queued', 'running')
+        )
+        "
+    )
+    .execute(pool)
+    .await?;
     Ok(())
 }
 
-fn lifetime(owner: TaskOwner) -> time::Duration {
-    match owner {
-        TaskOwner::Admin => OWNED_LIFETIME,
-        TaskOwner::Nobody => ANONYMOUS_LIFETIME,
-    }
+fn lifetime(is_owned: bool) -> time::Duration {
+    if is_owned { OWNED_LIFETIME } else { ANONYMOUS_LIFETIME }
 }
 
 fn written(task: &A2aTask) -> String {
@@ -282,8 +327,8 @@ fn written(task: &A2aTask) -> String {
 }
 
 /// As much of a task as is kept: what is large in anonymous ones is left out.
-fn kept(mut task: A2aTask, owner: TaskOwner) -> A2aTask {
-    if owner == TaskOwner::Nobody {
+fn kept(mut task: A2aTask, is_owned: bool) -> A2aTask {
+    if !is_owned {
         let in_history = task.history.iter_mut().map(|message| &mut message.parts);
         let in_artifacts = task.artifacts.iter_mut().map(|artifact| &mut artifact.parts);
         for part in in_history.chain(in_artifacts).flatten() {

@@ -41,6 +41,7 @@ pub use builds::{
 pub(super) use cancellation::cancel_begun;
 pub use cancellation::{cancel, cancel_all, cancel_queued, cancel_these};
 pub use lease::{AnswerProgress, Claim, JobFailure, Lease, LeaseError};
+pub(in crate::arena) use lease::{interval, without_nul};
 pub use listing::{Job, JobFilter, JudgedInJob, find, list, of_slot, reparsable, under_way};
 
 use serde::{Deserialize, Serialize};

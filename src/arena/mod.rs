@@ -58,6 +58,7 @@
 pub mod a2a_tasks;
 pub mod agents;
 pub mod alarms;
+pub mod assessments;
 pub mod audit;
 mod batcher;
 pub mod budgets;

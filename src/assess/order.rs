@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 use world::WorldTask;
 use world::task::{catalogue, find_task};
 
@@ -33,6 +34,11 @@ const MAX_NAMES: usize = 200;
 
 /// The category of long tasks, which must be named.
 const LONG_CATEGORY: &str = "long_horizon";
+
+/// Seeds are up to the largest whole number that JSON carries everywhere. The recordings that ship are of seeds 1 to 3,
+/// which are never drawn.
+const MAX_SEED: u64 = (1 << 53) - 1;
+const FIRST_DRAWN_SEED: u64 = 1000;
 
 /// Names that stand for other names: `*` at the end stands for all tasks that begin so, a name with a slash for one task.
 const SYNONYMS: [(&str, &[&str]); 9] = [
@@ -73,6 +79,8 @@ pub struct OrderedTask {
     pub task: Arc<WorldTask>,
     pub length: TaskLength,
     pub max_steps: u64,
+    /// Whether this is how many steps the task has if nobody says otherwise.
+    pub has_usual_steps: bool,
 }
 
 /// What is wrong with an order, and what would be right.
@@ -80,37 +88,57 @@ pub struct OrderedTask {
 #[error("{0}")]
 pub struct OrderProblem(String);
 
-#[derive(Deserialize)]
+/// An order. Only `participants.agent` must be there.
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct OrderBody {
-    participants: Participants,
+#[schema(as = AssessmentOrder)]
+pub struct OrderBody {
+    participants: OrderedParticipants,
     #[serde(default)]
     config: ConfigBody,
 }
 
-#[derive(Deserialize)]
-struct Participants {
+#[derive(Deserialize, ToSchema)]
+#[schema(as = AssessmentParticipants)]
+struct OrderedParticipants {
+    /// The key of an agent, or its address.
+    #[schema(example = "http://127.0.0.1:9019")]
     agent: String,
 }
 
 /// What an order may say besides the agent.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schema(as = AssessmentConfig)]
 pub struct ConfigBody {
+    /// Categories, or the name of one; all short tasks if none is named.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<String>>, example = json!(["crafting"]))]
     pub task_category: Option<NameList>,
+    /// Tasks of these categories, with or without their category; all if none is named.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<String>>, example = json!(["craft_ladder"]))]
     pub tasks: Option<NameList>,
+    /// Steps of each run.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = 600, minimum = 1, maximum = 12000)]
     pub max_steps: Option<u64>,
+    /// How scores are put together.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Revision>)]
     pub revision: Option<String>,
+    /// The model that judges the runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<String>,
+    /// The seed of the worlds. With one that was asked for, the result is not ranked.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = 7)]
     pub seed: Option<u64>,
+    /// Width and height of the pictures.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = json!([128, 128]))]
     pub obs_size: Option<[u64; 2]>,
+    /// Whether a run ends as soon as everything in it has been paid.
     pub stop_when_done: bool,
 }
 
@@ -131,7 +159,24 @@ impl NameList {
     }
 }
 
+/// A seed that nobody knows before.
+pub fn draw_seed() -> u64 {
+    rand::random_range(FIRST_DRAWN_SEED..=MAX_SEED)
+}
+
 impl AssessmentOrder {
+    /// The categories that are ordered as their boards want them: all tasks that can be run here, at their usual number
+    /// of steps and size of pictures, with a seed that is drawn.
+    pub fn whole_categories(&self) -> Vec<&str> {
+        let is_drawn = self.seed.is_none() && self.size == DEFAULT_SIZE;
+        let ordered = |category: &str| {
+            let of_category = self.tasks.iter().filter(|task| task.task.category() == category);
+            of_category.filter(|task| task.has_usual_steps).count()
+        };
+        let is_whole = |category: &&String| ordered(category) == count_available(category);
+        self.categories.iter().filter(|_| is_drawn).filter(is_whole).map(String::as_str).collect()
+    }
+
     pub fn read(body: &Value) -> Result<Self, OrderProblem> {
         let order =
             OrderBody::deserialize(body).map_err(|error| OrderProblem(format!("The order: {error}.")))?;
@@ -180,7 +225,7 @@ impl AssessmentOrder {
             unavailable,
             revision,
             judge: config.judge.clone().filter(|judge| !judge.is_empty()),
-            seed: config.seed,
+            seed: config.seed.map(checked_seed).transpose()?,
             size: config.obs_size.map_or(Ok(DEFAULT_SIZE), checked_size)?,
             stops_when_done: config.stop_when_done,
         })
@@ -188,6 +233,12 @@ impl AssessmentOrder {
 }
 
 impl OrderedTask {
+    /// A task of a run. None if this version does not have it.
+    pub fn named(category: &str, name: &str, max_steps: u64) -> Option<Self> {
+        let task = find_task(&format!("{category}/{name}"))?;
+        Some(Self::new(task, Some(max_steps), Revision::default()))
+    }
+
     fn new(task: Arc<WorldTask>, max_steps: Option<u64>, revision: Revision) -> Self {
         let length = if task.category() == LONG_CATEGORY { TaskLength::Long } else { TaskLength::Short };
         let usual = match (length, revision) {
@@ -195,7 +246,8 @@ impl OrderedTask {
             (TaskLength::Short, Revision::Mcu0) => SHORT_STEPS_MCU_0,
             (TaskLength::Short, _) => SHORT_STEPS,
         };
-        Self { length, max_steps: max_steps.unwrap_or(usual), task }
+        let max_steps = max_steps.unwrap_or(usual);
+        Self { length, max_steps, has_usual_steps: max_steps == usual, task }
     }
 }
 
@@ -204,6 +256,12 @@ type TaskName = (&'static str, &'static str);
 
 fn all_tasks() -> impl Iterator<Item = TaskName> {
     catalogue().iter().map(|facts| (facts.category.as_str(), facts.name.as_str()))
+}
+
+/// How many tasks of a category can be run here.
+fn count_available(category: &str) -> usize {
+    let of_category = catalogue().iter().filter(|facts| facts.category == category);
+    of_category.filter(|facts| find_task(&format!("{category}/{}", facts.name)).is_some()).count()
 }
 
 /// All tasks of categories, in the order of the catalogue. Without a category these are all short tasks; those to choose
@@ -281,6 +339,13 @@ fn checked_steps(steps: u64) -> Result<u64, OrderProblem> {
         return Ok(steps);
     }
     Err(OrderProblem(format!("max_steps goes from 1 to {MAX_STEPS}.")))
+}
+
+fn checked_seed(seed: u64) -> Result<u64, OrderProblem> {
+    if seed <= MAX_SEED {
+        return Ok(seed);
+    }
+    Err(OrderProblem(format!("seed goes from 0 to {MAX_SEED}.")))
 }
 
 fn checked_size(size: [u64; 2]) -> Result<[usize; 2], OrderProblem> {

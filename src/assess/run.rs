@@ -141,6 +141,8 @@ pub struct RunExchange<'a> {
     pub jpeg: Option<&'a [u8]>,
     /// What the agent said.
     pub answer: &'a str,
+    /// Whether it answered in time.
+    pub is_answered: bool,
     /// Why nothing came of it.
     pub problem: Option<&'a str>,
     pub took: Duration,
@@ -274,6 +276,7 @@ impl AgentRun<'_> {
             step: 0,
             jpeg: None,
             answer: &reply.text,
+            is_answered: reply.problem.is_none(),
             problem: problem.as_deref(),
             took: reply.took,
             reward: 0.0,
@@ -313,6 +316,7 @@ impl AgentRun<'_> {
                 step: seen.step,
                 jpeg: Some(&seen.jpeg),
                 answer: &reply.text,
+                is_answered: reply.problem.is_none(),
                 problem: problem.as_deref(),
                 took: reply.took,
                 reward: next.reward,

@@ -17,9 +17,9 @@ use world::record::Recording;
 use super::output::{self, OutputArgs};
 use super::{runtime, until_stopped};
 use crate::assess::WorldThreads;
-use crate::assess::order::{AssessmentOrder, ConfigBody, NameList, OrderedTask};
+use crate::assess::order::{AssessmentOrder, ConfigBody, NameList, OrderedTask, draw_seed};
 use crate::assess::report::{
-    AssessmentResult, ResultFile, ResultParticipants, ResultProvenance, ResultSource, TaskScores,
+    AssessmentResult, ResultFile, ResultParticipants, ResultProvenance, ResultSource, ScoredRun,
 };
 use crate::assess::run::{RunExchange, RunListener, RunOutcome, RunSetup, RunTimes, run_task};
 use crate::assess::scenario::{MAX_SCENARIO_BYTES, Scenario, ScenarioAgent};
@@ -38,9 +38,6 @@ const FILM_QUALITY: f32 = 75.0;
 
 /// How long another assessor may take.
 const GREEN_AGENT_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// The seeds of the recordings that ship are 1 to 3; they are never drawn.
-const FIRST_DRAWN_SEED: u64 = 1000;
 
 #[derive(clap::Args)]
 pub(super) struct AssessArgs {
@@ -163,7 +160,7 @@ async fn assess(order: AssessmentOrder, arguments: &AssessArgs) -> anyhow::Resul
     let card = read_card(&endpoint, true, RequestLimits::quick()).await;
     let card = card.map_err(|error| anyhow::anyhow!("{}", error.message_with_status()))?;
     let agent = agent_provider(&endpoint, true, times.limits(), false)?;
-    let seed = order.seed.unwrap_or_else(|| rand::random_range(FIRST_DRAWN_SEED..1 << 53));
+    let seed = order.seed.unwrap_or_else(draw_seed);
     let setup = RunSetup {
         seed,
         size: order.size,
@@ -182,7 +179,7 @@ async fn assess(order: AssessmentOrder, arguments: &AssessArgs) -> anyhow::Resul
         let (category, name) = (task.task.category(), task.task.name());
         arguments.say(format_args!("Running task: {} (category: {category})", name.replace('_', " ")))?;
         let outcome = run_task(task, &setup, &*agent, &mut Unheard).await?;
-        let metrics = TaskScores::of(&order, task, &outcome, VideoScore::NoJudge);
+        let metrics = ScoredRun::new(task, &outcome, VideoScore::NoJudge).scores(order.revision);
         let score = metrics.total_score.map_or("not scored".to_owned(), |score| format!("{score:?}"));
         let error = metrics.error.map_or(String::new(), |error| format!(" ({error})"));
         arguments.say(format_args!("Task '{name}': {score}{error}"))?;
@@ -193,7 +190,8 @@ async fn assess(order: AssessmentOrder, arguments: &AssessArgs) -> anyhow::Resul
     }
     let at = OffsetDateTime::now_utc().format(&Rfc3339)?;
     let provenance = ResultProvenance { version: card.source.version, card: card.source.digest, at };
-    let runs = order.tasks.iter().zip(&outcomes).map(|(task, outcome)| (task, outcome, VideoScore::NoJudge));
+    let runs = order.tasks.iter().zip(&outcomes);
+    let runs = runs.map(|(task, outcome)| ScoredRun::new(task, outcome, VideoScore::NoJudge));
     let result = AssessmentResult::new(ResultSource { order: &order, seed, provenance }, runs);
     let text = result.text();
     if let Some(folder) = &arguments.output {

@@ -104,12 +104,22 @@ async fn site(
         let worker = worker.clone();
         async move { worker.run().await }
     });
+    let assessor = app.assessor.clone();
+    let assessing = tokio::spawn({
+        let assessor = assessor.clone();
+        async move { assessor.run().await }
+    });
     // The site is served while answers are waited for, and says that it is not ready.
     let mut result = Ok(());
     let stopped = async {
         stop.first.cancelled().await;
         let ended = signals::drain(&worker, &mut working, &stop.second).await;
         result = ended.context("the worker panicked");
+        // What runs here goes on elsewhere, or after the restart.
+        assessor.stop();
+        if let Err(error) = assessing.await {
+            tracing::error!(%error, "the assessor panicked");
+        }
         closing.cancel();
     };
     tokio::select! {

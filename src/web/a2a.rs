@@ -17,14 +17,15 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use futures_util::StreamExt;
 
-use super::api::admin::has_admin_token;
 use super::body::{self, LargeBody};
 use super::layers;
+use super::order_rights::order_rights;
 use super::voter::ClientAddress;
 use super::{Error, ErrorCode, REQUEST_TIMEOUT};
 use crate::agent::{AgentClient, INLINE_BYTES};
 use crate::app::App;
 use crate::arena::a2a_tasks::TaskOwner;
+use crate::assessor::OrderRights;
 use crate::limits::LimitedAction;
 
 /// What the protocol adds to a build: names, and the escapes of a text within JSON.
@@ -63,7 +64,7 @@ async fn answer(State(app): State<App>, address: ClientAddress, request: Request
     }
     address.check_limit(&app, LimitedAction::Agent)?;
     let (parts, body) = request.into_parts();
-    let owner = owner(&app, &address, &parts)?;
+    let rights = order_rights(&app, &address, &parts.headers).await?;
     let claim = version_claim(&parts);
     let work = address.client();
     let limit = app.config.check_max_bytes.saturating_add(ENVELOPE_BYTES);
@@ -73,7 +74,9 @@ async fn answer(State(app): State<App>, address: ClientAddress, request: Request
         let message = format!("A request can have at most {} MiB.", limit >> 20);
         return Err(Error::new(ErrorCode::TooLarge, message));
     };
-    let client = AgentClient { owner, work, body_bytes: bytes.len(), memory: Arc::new(Mutex::new(memory)) };
+    let owner = owner(&rights);
+    let client =
+        AgentClient { owner, rights, work, body_bytes: bytes.len(), memory: Arc::new(Mutex::new(memory)) };
     let call = if bytes.len() <= INLINE_BYTES {
         read_call(&bytes, claim)
     } else {
@@ -103,10 +106,13 @@ fn document(text: String) -> Response {
     ([(CONTENT_TYPE, "application/json")], text).into_response()
 }
 
-/// Tasks belong to an admin who sends the token. A wrong token is refused, rather than taken for none.
-fn owner(app: &App, address: &ClientAddress, parts: &Parts) -> Result<TaskOwner, Error> {
-    let is_admin = has_admin_token(app, address, &parts.headers)?;
-    Ok(if is_admin { TaskOwner::Admin } else { TaskOwner::Nobody })
+/// Tasks belong to whoever sends a token.
+fn owner(rights: &OrderRights) -> TaskOwner {
+    match rights {
+        OrderRights::Admin { .. } => TaskOwner::Admin,
+        OrderRights::Owner { token, .. } => TaskOwner::Token(*token),
+        OrderRights::ThisMachine | OrderRights::Anybody | OrderRights::Nobody => TaskOwner::Nobody,
+    }
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -22,6 +22,7 @@ mod health;
 pub mod layers;
 mod metrics;
 mod openapi;
+mod order_rights;
 mod page;
 mod pager;
 mod pages;
@@ -113,6 +114,9 @@ fn documented_routes() -> Vec<OpenApiRouter<App>> {
         api::leaderboard::routes(),
         api::models::routes(),
         api::agents::routes(),
+        api::boards::routes(),
+        api::assessments::routes(),
+        api::runs::routes(),
         api::votes::routes(),
         api::judgements::routes(),
         api::judges::routes(),

@@ -3,8 +3,6 @@ import { query } from "../dom.js";
 import { loadSetting } from "../arena/settings.js";
 
 const KEYS_SETTING = "arena:keys";
-/** A 0 so soon after a 1 makes it a 10. */
-const TEN_MS = 1000;
 const HALF = 0.5;
 
 /** @param {HTMLFormElement} form @param {() => void} done called by Enter on the last slider */
@@ -44,7 +42,7 @@ class Scale {
   #summary;
   /** @type {[number, string][]} */
   #anchors;
-  #typedOneAt = -Infinity;
+  #lastKey = "";
   onEnter = () => {};
 
   /** @param {HTMLElement} element */
@@ -75,8 +73,10 @@ class Scale {
 
   /** @param {KeyboardEvent} event */
   #press(event) {
-    const { key, ctrlKey, metaKey, altKey, timeStamp } = event;
+    const { key, ctrlKey, metaKey, altKey } = event;
     if (ctrlKey || metaKey || altKey) return;
+    const previous = this.#lastKey;
+    this.#lastKey = key;
     if (key === "Enter") {
       event.preventDefault();
       return this.onEnter();
@@ -84,9 +84,7 @@ class Scale {
     if (loadSetting(KEYS_SETTING) === "off") return;
     const current = this.#number.value === "" ? 0 : Number(this.#number.value);
     if (/^\d$/.test(key)) {
-      const isTen = key === "0" && timeStamp - this.#typedOneAt < TEN_MS;
-      this.#typedOneAt = key === "1" ? timeStamp : -Infinity;
-      this.#set(isTen ? 10 : Number(key));
+      this.#set(key === "0" && previous === "1" ? 10 : Number(key));
     } else if (key === "." || key === ",") {
       this.#set(Number.isInteger(current) ? Math.min(current + HALF, 10) : Math.floor(current));
     } else if (key.toLowerCase() === "x") {

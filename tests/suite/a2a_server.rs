@@ -125,17 +125,13 @@ async fn everything_else_is_answered_with_the_rules() {
 }
 
 #[tokio::test]
-async fn unknown_skills_options_and_assessments_are_refused_in_words() {
+async fn unknown_skills_and_options_and_an_order_without_an_agent_are_refused_in_words() {
     let server = TestServer::start().await;
     for (data, expected, words) in [
         (json!({ "skill": "paint" }), -32602, "There is no skill \"paint\"."),
         (json!({ "skill": "check", "gridSize": 33 }), -32602, "The data part cannot be read"),
         (json!({ "skill": 7 }), -32602, "The data part cannot be read"),
-        (
-            json!({ "participants": { "agent": "http://127.0.0.1:1" } }),
-            -32004,
-            "This server offers no assessments.",
-        ),
+        (json!({ "skill": "assess" }), -32602, "An order for an assessment names the agent"),
     ] {
         let answer = send(&server, &json!([{ "data": data }])).await;
         assert_eq!(code(&answer), expected);

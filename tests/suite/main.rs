@@ -7,6 +7,7 @@ mod admin;
 mod agents;
 mod arena;
 mod arena_page;
+mod assessments;
 mod backups;
 mod builds;
 mod cards;

@@ -72,7 +72,7 @@ impl AgentReply {
 pub struct TaskUpdates {
     id: String,
     change: Arc<dyn Fn(TaskChange) -> BoxFuture<'static, bool> + Send + Sync>,
-    /// Whether the task can change no more, as far as the work knows.
+    /// Whether nothing is left to do for the task here.
     ended: Arc<AtomicBool>,
 }
 
@@ -106,6 +106,11 @@ impl TaskUpdates {
 
     pub async fn reject(&self, why: impl Into<String> + Send) -> bool {
         self.status(A2aTaskState::Rejected, Some(why.into())).await
+    }
+
+    /// Leaves the task open when the work returns, because somebody else goes on with it through the store.
+    pub fn hand_over(&self) {
+        self.ended.store(true, Ordering::Relaxed);
     }
 
     async fn status(&self, state: A2aTaskState, text: Option<String>) -> bool {

@@ -109,23 +109,36 @@ pub async fn revoke(connection: &mut PgConnection, agent: &ModelKey, id: Uuid) -
     Ok(revoked.rows_affected() > 0)
 }
 
-/// The agent that a token acts for, and the token's name. None if there is no such token, or it is revoked.
-pub async fn owner_of(pool: &PgPool, text: &str) -> sqlx::Result<Option<(ModelKey, String)>> {
-    if !text.starts_with(PREFIX) {
+/// Whom a token acts for.
+pub struct TokenOwner {
+    pub token: Uuid,
+    pub agent: ModelKey,
+    /// For whom it was made.
+    pub name: String,
+}
+
+/// Whether a text looks like an owner's token, and not like an admin's.
+pub fn is_one(text: &str) -> bool {
+    text.starts_with(PREFIX)
+}
+
+/// None if there is no such token, or it is revoked.
+pub async fn owner_of(pool: &PgPool, text: &str) -> sqlx::Result<Option<TokenOwner>> {
+    if !is_one(text) {
         return Ok(None);
     }
-    let found = sqlx::query!(
+    sqlx::query_as!(
+        TokenOwner,
         r#"
         UPDATE agent_tokens
         SET used_at = now()
         WHERE digest = $1 AND revoked_at IS NULL
-        RETURNING agent_key AS "agent_key: ModelKey", name
+        RETURNING id AS token, agent_key AS "agent: ModelKey", name
         "#,
         &digest(text)[..],
     )
     .fetch_optional(pool)
-    .await?;
-    Ok(found.map(|row| (row.agent_key, row.name)))
+    .await
 }
 
 fn digest(text: &str) -> [u8; 32] {

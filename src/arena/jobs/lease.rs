@@ -166,11 +166,11 @@ pub(super) async fn end(
 }
 
 /// Postgres stores every character but NUL.
-pub(super) fn without_nul(text: &str) -> String {
+pub(in crate::arena) fn without_nul(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-pub(super) fn interval(duration: Duration) -> PgInterval {
+pub(in crate::arena) fn interval(duration: Duration) -> PgInterval {
     let microseconds = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
     PgInterval { months: 0, days: 0, microseconds }
 }

@@ -9,7 +9,7 @@ use world::Terrains;
 
 use crate::assess::WorldThreads;
 use crate::assess::order::{AssessmentOrder, ConfigBody, NameList};
-use crate::assess::report::TaskScores;
+use crate::assess::report::{ScoredRun, TaskScores};
 use crate::assess::run::{RunExchange, RunListener, RunOutcome, RunSetup, RunTimes, run_task};
 use crate::cli::{output, runtime, until_stopped};
 use crate::generate::a2a::agent_address;
@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &TryArgs, json: bool) -> anyhow::Result<ExitCode> {
         if let Some(file) = &arguments.recording {
             std::fs::write(file, &outcome.recording)?;
         }
-        let metrics = TaskScores::of(&order, task, &outcome, VideoScore::NoJudge);
+        let metrics = ScoredRun::new(task, &outcome, VideoScore::NoJudge).scores(order.revision);
         if json {
             output::json(&json!({ "ending": outcome.ending.to_string(), "steps": outcome.steps, "noOps": outcome.no_ops(), "metrics": metrics }))?;
         } else {

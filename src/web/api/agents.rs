@@ -12,7 +12,8 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::arena::ModelKey;
-use crate::arena::agents::{self, AgentPatch, EditAgentError, RegisteredAgent, tokens};
+use crate::arena::agents::tokens::{self, TokenOwner};
+use crate::arena::agents::{self, AgentPatch, EditAgentError, RegisteredAgent};
 use crate::arena::audit::{self, Admin, AdminChannel};
 use crate::arena::catalog::AgentSource;
 use crate::generate::a2a::{agent_address, read_card};
@@ -146,7 +147,7 @@ async fn change(
     address.check_limit(&app, LimitedAction::Agent)?;
     let token = bearer_token(&headers).ok_or(ErrorCode::NoAgentToken)?;
     let owner = tokens::owner_of(&app.pool, token).await?;
-    let (own, name) = owner.ok_or(ErrorCode::BadAgentToken)?;
+    let TokenOwner { agent: own, name, .. } = owner.ok_or(ErrorCode::BadAgentToken)?;
     if own.as_str() != key {
         return Err(ErrorCode::NotYourAgent.into());
     }

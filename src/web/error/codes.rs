@@ -52,6 +52,8 @@ error_codes! {
         "You have already voted on this matchup. That vote stands.");
     ArenaClosed("arena_closed", SERVICE_UNAVAILABLE, Leaderboard, "Voting is closed",
         "Voting is closed for now. All results stay available.");
+    AssessmentOver("assessment_over", CONFLICT, Section, "This assessment has ended",
+        "This assessment has already ended.");
     BadAgentToken("bad_agent_token", UNAUTHORIZED, Section, "Wrong token",
         "This agent token is unknown or revoked.");
     BadChoice("bad_choice", BAD_REQUEST, Arena, "Vote not understood",
@@ -60,6 +62,8 @@ error_codes! {
         "This file is damaged, or its format is not supported.");
     BadJson("bad_json", BAD_REQUEST, Sandbox, "No JSON found",
         "The text contains no readable JSON.");
+    BadOrder("bad_order", BAD_REQUEST, Section, "Order not understood",
+        "This order for an assessment cannot be carried out.");
     BadReason("bad_reason", BAD_REQUEST, Console, "A reason is needed",
         "Give a reason of 1 to 500 characters. Everybody can read it.");
     BadRequest("bad_request", BAD_REQUEST, Section, "Request not understood",
@@ -104,6 +108,8 @@ error_codes! {
         "This build is no longer open to you: it was skipped, retired, or two hours have passed.");
     MatchupOver("matchup_over", GONE, Arena, "This matchup is over",
         "This matchup has ended: it was skipped, or 30 minutes have passed.");
+    MayNotAssess("may_not_assess", FORBIDDEN, Section, "A token is needed",
+        "Assessments are ordered with the token of an agent’s owner, which an admin makes.");
     MethodNotAllowed("method_not_allowed", METHOD_NOT_ALLOWED, Section, "This page cannot be opened",
         "This address does not support this kind of request.");
     ModelInUse("model_in_use", CONFLICT, Console, "This model cannot be deleted",
@@ -114,6 +120,8 @@ error_codes! {
         "This agent does not exist.");
     NoAgentToken("no_agent_token", UNAUTHORIZED, Section, "A token is needed",
         "Only the agent’s owner can do this, with a token that an admin makes.");
+    NoAssessment("no_assessment", NOT_FOUND, Section, "Assessment not found",
+        "This assessment does not exist.");
     NoBlocks("no_blocks", UNPROCESSABLE_ENTITY, Sandbox, "This build is empty",
         "The build has no blocks.");
     NoBuild("no_build", NOT_FOUND, Builds, "Build not found",
@@ -138,6 +146,8 @@ error_codes! {
         "This prompt does not exist.");
     NoSuchRange("no_such_range", RANGE_NOT_SATISFIABLE, Section, "No such part",
         "The file has no such bytes.");
+    NoSuchRun("no_such_run", NOT_FOUND, Section, "Run not found",
+        "This run does not exist.");
     NoSuchToken("no_such_token", NOT_FOUND, Console, "Token not found",
         "This agent has no such token.");
     NoToken("no_token", UNAUTHORIZED, SignIn, "Sign in to continue",
@@ -152,6 +162,8 @@ error_codes! {
         "This page does not exist.");
     NotOneRun("not_one_run", BAD_REQUEST, Sandbox, "These builds do not belong together",
         "The two builds are not from the same run.");
+    NotPublished("not_published", CONFLICT, Section, "Not published yet",
+        "This is published when the assessment has ended.");
     NotReady("not_ready", SERVICE_UNAVAILABLE, TryAgain, "Not ready yet",
         "The database is not responding, or has a different version.");
     NotSeeded("not_seeded", CONFLICT, Builds, "Nothing to compare yet",
@@ -180,6 +192,8 @@ error_codes! {
         "The build has too few blocks.");
     TooLarge("too_large", PAYLOAD_TOO_LARGE, Section, "Too large",
         "The request is larger than this address accepts.");
+    TooManyAssessments("too_many_assessments", TOO_MANY_REQUESTS, Section, "Too many assessments",
+        "Too many assessments were ordered. Try again later.");
     TooManyBlocks("too_many_blocks", UNPROCESSABLE_ENTITY, Sandbox, "This build is too large",
         "The build has more blocks than the grid allows.");
     TooManyCells("too_many_cells", BAD_REQUEST, Sandbox, "Too many blocks to list",

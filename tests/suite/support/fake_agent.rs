@@ -21,6 +21,8 @@ use tokio::time::{sleep, timeout};
 pub enum AgentStep {
     /// Answers with one JSON-RPC result.
     Result(Value),
+    /// Is ready for every task, and acts the same in every step.
+    Act(&'static str),
     /// Answers with a JSON-RPC error.
     Error(i64, &'static str),
     /// Streams results, and ends the stream.
@@ -85,6 +87,11 @@ impl FakeAgent {
         change(&mut self.state.card.lock().unwrap());
     }
 
+    /// What it does from now on.
+    pub fn replace_script(&self, script: impl IntoIterator<Item = AgentStep>) {
+        *self.state.script.lock().unwrap() = script.into_iter().collect();
+    }
+
     /// An agent of 0.3.
     pub fn speak_0_3(&self) {
         let url = format!("{}/a2a", self.url);
@@ -123,6 +130,7 @@ async fn answer(State(state): State<Arc<AgentState>>, headers: HeaderMap, body: 
     let body: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(body["jsonrpc"], "2.0");
     let id = body["id"].clone();
+    let sent = body.clone();
     state.requests.lock().unwrap().push(AgentRequest { headers, body });
     let step = {
         let mut script = state.script.lock().unwrap();
@@ -132,6 +140,13 @@ async fn answer(State(state): State<Arc<AgentState>>, headers: HeaderMap, body: 
     let event = |value: &Value| Ok::<_, std::convert::Infallible>(format!("data: {}\n\n", result(value)));
     let events = |body: Body| ([(CONTENT_TYPE, "text/event-stream")], body).into_response();
     match step {
+        AgentStep::Act(action) => {
+            let text = sent["params"]["message"]["parts"][0]["text"].as_str().unwrap_or_default();
+            let is_init = serde_json::from_str::<Value>(text).is_ok_and(|message| message["type"] == "init");
+            let text = if is_init { r#"{"type": "ack", "success": true}"# } else { action };
+            let part = json!({ "messageId": "m1", "contextId": "c1", "role": "ROLE_AGENT", "parts": [{ "text": text }] });
+            ([(CONTENT_TYPE, "application/json")], result(&json!({ "message": part }))).into_response()
+        }
         AgentStep::Result(value) => ([(CONTENT_TYPE, "application/json")], result(&value)).into_response(),
         AgentStep::Error(code, message) => {
             let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } });

@@ -65,13 +65,14 @@ impl TestServer {
     /// Like [`Self::start_with_env`], with a worker that runs jobs until the server shuts down.
     pub async fn start_with_worker(pool: PgPool, variables: &[(&str, &str)]) -> Self {
         let app = app_with_db(pool, variables);
-        let (worker, closing) = (app.worker.clone(), app.shutdown.clone());
+        let (worker, assessor, closing) = (app.worker.clone(), app.assessor.clone(), app.shutdown.clone());
         tokio::spawn(async move {
             let stop = async {
                 closing.cancelled().await;
                 worker.stop();
+                assessor.stop();
             };
-            tokio::join!(worker.run(), stop);
+            tokio::join!(worker.run(), assessor.run(), stop);
         });
         let closing = app.shutdown.clone();
         Self::serve_until(web::router(app), ServerLimits::default(), closing).await
