@@ -253,6 +253,9 @@ impl Recording {
                     }
                     parts.push(RecordedPart::Inputs(count, input));
                 }
+                Line::Hash(_) if matches!(parts.last(), None | Some(RecordedPart::Hash(_))) => {
+                    return Err(wrong("a hash comes after steps"));
+                }
                 Line::Hash(line) => {
                     parts.push(RecordedPart::Hash(unhex(&line.hash).ok_or_else(|| wrong("it is no hash"))?));
                 }
@@ -446,6 +449,13 @@ mod tests {
             (&format!("{first}\n[0,0,0,0,0]\n"), "line 2: a recording has"),
             (&format!("{first}\n[2000000,0,0,0,0]\n"), "line 2: a recording has"),
             (&format!("{first}\n[1,0,0,0,0]\n"), "line 3: it ends"),
+            (&format!("{first}\n{{\"hash\":\"0000000000000000\"}}\n"), "line 2: a hash comes after steps"),
+            (
+                &format!(
+                    "{first}\n[1,0,0,0,0]\n{{\"hash\":\"0000000000000000\"}}\n{{\"hash\":\"0000000000000000\"}}\n"
+                ),
+                "line 4: a hash comes after steps",
+            ),
             (&format!("{first}\n[1,0,0,0,0,\"moon\"]\n"), "line 2: it is no line"),
             (&format!("{first}\n[1,0,0,0,0,\"stick\",0]\n"), "line 2: it is no line"),
             (&format!("{first}\n{{\"final\":\"0000000000000000\",\"steps\":3}}\n"), "line 2: it counts"),
