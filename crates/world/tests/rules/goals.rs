@@ -155,6 +155,37 @@ fn counts_are_of_what_was_placed_and_still_stands() {
 }
 
 #[test]
+fn what_hangs_on_a_wall_counts_as_what_it_was_put_up_as_and_as_itself() {
+    let (one, other) = ([[0, 0, 0]], [[3, 0, 0]]);
+    check(
+        "count_placed: {of: [torch, oak_sign, potted_poppy], count: 2, kinds: 2}",
+        &[
+            Yard::new().put("wall_torch", &one).put("oak_wall_sign", &other),
+            Yard::new().put("torch", &one).put("oak_sign", &other),
+            Yard::new().put("potted_poppy", &one).put("oak_wall_sign", &other),
+        ],
+        &[
+            Yard::new().put("wall_torch", &one).put("torch", &other),
+            Yard::new().put("oak_sign", &one).put("birch_wall_sign", &other),
+            Yard::new().put("flower_pot", &one).put("torch", &other),
+        ],
+    );
+    check(
+        "count_placed: {of: [wall_torch, flower_pot], count: 2}",
+        &[
+            Yard::new().put("wall_torch", &one).put("potted_poppy", &other),
+            Yard::new().put("flower_pot", &one).put("potted_fern", &other),
+            Yard::new().put("wall_torch", &[one[0], other[0]]),
+        ],
+        &[
+            Yard::new().put("torch", &one).put("flower_pot", &other),
+            Yard::new().put("soul_wall_torch", &one).put("flower_pot", &other),
+            Yard::new().put("wall_torch", &one),
+        ],
+    );
+}
+
+#[test]
 fn columns_go_straight_up() {
     let three = cells([0, 0, 0], [0, 2, 0]);
     check(
@@ -405,6 +436,8 @@ fn holes_are_dug_before_they_are_filled() {
             yard().dig(&hole[..2]).put("dirt", &hole[1..2]).dig(&hole[1..2]),
             yard().dig(&[[1, -1, 1], [1, -1, 2], [1, -2, 2]]).put("dirt", &[[1, -1, 1]]),
             yard().dig(&hole).put("dirt", &[[1, 0, 1]]),
+            // What grows on the ground is no part of a hole.
+            yard().found("grass", &[[1, 0, 1]]).dig(&[[1, 0, 1], hole[0], hole[1]]).put("dirt", &hole[1..2]),
         ],
     );
 }

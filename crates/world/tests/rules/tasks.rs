@@ -178,9 +178,47 @@ fn objects_may_be_groups_and_cobblestone_falls_out_of_stone() {
         ("open_chest", "chest", EventKind::Open, "chest", true),
         ("drop", "dirt", EventKind::PickupItem, "dirt", false),
         ("drop", "", EventKind::DropItem, "anything", true),
+        ("mine_block", "torch", EventKind::MineBlock, "wall_torch", true),
+        ("mine_block", "wall_torch", EventKind::MineBlock, "torch", false),
     ] {
         assert_eq!(counts(event, objects, kind, object), expected, "{event} {objects} {object}");
     }
+}
+
+#[test]
+fn a_reward_for_using_something_needs_a_use_for_it() {
+    for (object, is_payable) in [
+        ("torch", true),
+        ("bread", true),
+        ("snowball", true),
+        ("shears", true),
+        ("wheat_seeds", true),
+        ("'#carpets'", true),
+        ("stick", false),
+        ("iron_ingot", false),
+        ("'#dyes'", false),
+    ] {
+        let text = format!("text: A.\nreward_cfg: [{{event: use_item, objects: [{object}]}}]\n");
+        let found = WorldTask::parse("test", &text).map(drop);
+        assert_eq!(found.is_ok(), is_payable, "{object}");
+        if let Err(error) = found {
+            let words = "line 2: use_item cannot be paid: the world has no use for";
+            assert!(error.to_string().starts_with(words), "{error}");
+        }
+    }
+}
+
+#[test]
+fn what_a_world_lacks_for_a_command_is_told() {
+    let text = "text: A.\ngoal: {look_up: {degrees: 90}}\ncustom_init_commands:\n- /summon pig\n\
+                - /effect give @s speed\n- /experience add @s 3\n- /weather rain\n";
+    let words: Vec<String> = parse(text).warnings().iter().map(ToString::to_string).collect();
+    let known = [
+        "line 4: the world has no pig yet",
+        "line 5: the world has no effect speed yet",
+        "line 6: the world has no experience yet",
+    ];
+    assert_eq!(words, known);
 }
 
 #[test]
@@ -362,6 +400,11 @@ fn a_wrong_file_is_refused_in_words_with_the_line() {
         ("1.5", ".nan", Some(8), ""),
         ("mine_block", "craft_item", Some(8), "stone cannot be crafted"),
         ("mine_block", "kill_entity", None, "no creatures"),
+        ("mine_block", "brew", None, "brew cannot be paid"),
+        ("mine_block", "open", Some(8), "open cannot be paid: no screen opens at stone"),
+        ("[stone]", "[conduit]", Some(8), "mine_block cannot be paid: the world does not have conduit"),
+        ("{of: stone, height: 3}", "{of: conduit, height: 3}", Some(13), "column never holds"),
+        ("[4, 6]}", "[4, 6]}\n- scatter: {of: stone, count: 0, away: [4, 6]}", Some(5), "count goes from 1"),
         ("max_reward_times: 3", "max_reward_times: 0", Some(8), "goes from 1 to 10000"),
         ("column:", "columns:", Some(13), "no predicate \"columns\"; there are count_placed, "),
         ("height: 3", "height: 0", Some(13), "height goes from 1 to 100"),
@@ -390,6 +433,13 @@ fn a_wrong_file_is_refused_in_words_with_the_line() {
     assert!(WorldTask::parse("test", &long).unwrap_err().to_string().contains("65536 bytes"));
     let deep = format!("text: a\nother: {}", "[".repeat(3000));
     assert!(WorldTask::parse("test", &deep).is_err());
+    let items: Vec<String> = craft::ItemId::all().take(300).map(|item| format!("{item}: 1")).collect();
+    let chest = format!("block: {{of: chest, away: [4, 6], content: {{{}}}}}", items.join(", "));
+    let error = WorldTask::parse("test", &GOOD.replace("outcrop: {of: stone, away: [4, 6]}", &chest));
+    assert!(error.unwrap_err().to_string().contains("at most 27 items"));
+    let many = "- scatter: {of: stone, count: 64, away: [4, 6]}\n".repeat(7);
+    let error = WorldTask::parse("test", &GOOD.replace("places:\n", &format!("places:\n{many}")));
+    assert!(error.unwrap_err().to_string().contains("at most 400 things"));
     let nothing = "text: Do nothing.\n";
     assert!(WorldTask::parse("test", nothing).unwrap_err().to_string().contains("nothing is paid"));
 }
