@@ -152,6 +152,12 @@ fn counts_are_of_what_was_placed_and_still_stands() {
             Yard::new().put("stone", &some[..2]).put("bricks", &some[2..]),
         ],
     );
+    let doors = |count: i32| (0..count).fold(Yard::new(), |yard, x| yard.put_door("oak_door", [x * 2, 0, 0]));
+    check(
+        "count_placed: {of: [oak_door, glass], count: 2}",
+        &[doors(2), doors(3), doors(1).put("glass", &[[5, 0, 0]])],
+        &[doors(1), doors(0), doors(1).put("stone", &[[5, 0, 0]])],
+    );
 }
 
 #[test]

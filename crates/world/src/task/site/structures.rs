@@ -71,7 +71,7 @@ impl StartGround<'_> {
         }
     }
 
-    /// A block of earth whose face is so far away, seven cells deep and five wide.
+    /// A block of earth whose face is so far away, seven cells deep and wide.
     pub(super) fn bank(&mut self, [least, most]: Away, of: &PlacedBlock) {
         let mut facing = Facing::ALL[self.throw(4) as usize % 4];
         let away = i32::from(least) + self.throw(u64::from(most - least) + 1) as i32;
