@@ -73,13 +73,19 @@ impl OwnTasks {
         self.dir.clone().or_else(usual).filter(|folder| folder.is_dir())
     }
 
-    /// The tasks in the folder that are in order.
+    /// The tasks in the folder that are in order. Of the others, it is said what is wrong.
     fn load(&self) -> anyhow::Result<Vec<WorldTask>> {
         let Some(folder) = self.folder() else { return Ok(Vec::new()) };
         let mut tasks = Vec::new();
         for file in task_files(&folder)? {
             let text = read(&file)?;
-            tasks.extend(WorldTask::parse(&name_of(&file, Some(&folder)), &text));
+            match WorldTask::parse(&name_of(&file, Some(&folder)), &text) {
+                Ok(task) => tasks.push(task),
+                Err(error) => {
+                    // The list goes on, also if nobody reads what is said beside it.
+                    let _ = writeln!(std::io::stderr(), "{} is left out: {error}", file.display());
+                }
+            }
         }
         Ok(tasks)
     }

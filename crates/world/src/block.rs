@@ -82,7 +82,7 @@ pub enum BlockSupport {
     Lantern,
     /// Earth below it.
     Soil,
-    /// Sand, clay or earth below it.
+    /// Sand, terracotta or earth below it.
     Desert,
     Farmland,
     SoulSand,

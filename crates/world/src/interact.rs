@@ -37,7 +37,10 @@ pub(crate) fn interact(volume: &mut Volume, cell: Cell, yaw: i32) -> UseOutcome 
         now = now.facing(ahead);
     }
     set(volume, cell, now);
-    if let Some((partner, other)) = partner(cell, block) {
+    // A command may have set one half alone, and something else where the other one would be.
+    if let Some((partner, other)) = partner(cell, block)
+        && volume.block(partner) == other
+    {
         set(volume, partner, toggled(other));
     }
     UseOutcome::Toggled(cell)

@@ -5,6 +5,12 @@ pub use craft::{Tool, ToolKind, ToolMaterial};
 
 use crate::block::BlockKind;
 
+/// What shears and swords both cut.
+const COBWEB: &str = "cobweb";
+
+/// Plants that do not break at once, besides leaves.
+const FLESHY: [&str; 5] = ["carved_pumpkin", "jack_o_lantern", "melon", "pumpkin", "vine"];
+
 /// The state of whoever breaks a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footing {
@@ -32,14 +38,19 @@ pub fn breaking(kind: &BlockKind, held: Option<ItemId>, footing: Footing) -> Opt
 pub fn yields(kind: &BlockKind, held: Option<ItemId>) -> bool {
     let Some(tier) = kind.tier else { return true };
     let tool = held.and_then(ItemId::tool);
-    tool.is_some_and(|tool| kind.tool == Some(tool.kind) && tool.material.tier() >= tier)
+    tool.is_some_and(|tool| {
+        let is_right = kind.tool == Some(tool.kind) || (kind.id == COBWEB && tool.kind == ToolKind::Shears);
+        is_right && tool.material.tier() >= tier
+    })
 }
 
 fn speed(kind: &BlockKind, Tool { kind: tool, material }: Tool) -> f64 {
+    let is_leaves = kind.id.ends_with("_leaves");
     match tool {
-        ToolKind::Shears if kind.id.ends_with("_leaves") => 15.0,
+        ToolKind::Shears | ToolKind::Sword if kind.id == COBWEB => 15.0,
+        ToolKind::Shears if is_leaves => 15.0,
         ToolKind::Shears if kind.id.ends_with("_wool") => 5.0,
-        ToolKind::Sword if kind.id.ends_with("_leaves") => 1.5,
+        ToolKind::Sword if is_leaves || FLESHY.contains(&kind.id) => 1.5,
         ToolKind::Shears | ToolKind::Sword => 1.0,
         tool if kind.tool == Some(tool) => material.speed(),
         _ => 1.0,

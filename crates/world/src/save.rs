@@ -19,7 +19,7 @@ use crate::light::relight;
 use crate::scene::Terrains;
 use crate::task::{TaskProgress, WorldTask};
 use crate::volume::{Cell, contains};
-use crate::world::{Body, World};
+use crate::world::{Body, DAY, World};
 
 /// The most bytes of an unpacked save.
 const MAX_BYTES: u64 = 64 << 20;
@@ -27,6 +27,9 @@ const MAX_BYTES: u64 = 64 << 20;
 /// The most blocks that may have been changed, and the most bodies.
 const MAX_CHANGES: usize = 1 << 20;
 const MAX_BODIES: usize = 1024;
+
+/// The most steps that a world has gone.
+const MAX_TICK: u64 = 1 << 40;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
@@ -156,7 +159,8 @@ impl Save<World> {
             && hunger.is_possible()
             && containers.are_possible()
             && self.world.is_screen_possible();
-        if !is_possible || !bodies.iter().all(is_place) {
+        let has_time = self.world.tick <= MAX_TICK && self.world.dawn < DAY;
+        if !is_possible || !has_time || !bodies.iter().all(is_place) {
             return Err(SaveError::Damaged("nobody can be in such a state"));
         }
         Ok(())
@@ -228,6 +232,8 @@ mod tests {
             ("\"house\"", "\"moon\"", "no scene \"moon\""),
             ("\"slot\":0", "\"slot\":10", "such a state"),
             ("\"delay\":10", "\"delay\":41", "such a state"),
+            ("\"tick\":250", "\"tick\":18446744073709551615", "such a state"),
+            ("\"dawn\":6000", "\"dawn\":24000", "such a state"),
             ("\"count\":21", "\"count\":65", "such a state"),
             ("\"next\":", "\"next\":0,\"other\":", "such a state"),
             ("\"saturation\":", "\"saturation\":200001,\"other\":", "such a state"),

@@ -87,7 +87,7 @@ pub const MAX_STEPS: u64 = 1_000_000;
 const USUAL_STEPS: u64 = 600;
 
 /// The most cells that all commands of a task fill; what goes beyond stays as it is.
-const MAX_FILLED: usize = 200_000;
+const MAX_FILLED: usize = 65_536;
 
 /// The category whose tasks are long, and their steps if nothing is said.
 const LONG: &str = "long_horizon";

@@ -142,6 +142,9 @@ fn tasks_are_listed_shown_and_checked() {
         told.contains("stuck.yaml: with seed 1, the player is stuck") && told.contains("wrong.yaml: line 3:"),
         "{told}"
     );
+    let (code, told) = words(&run(&["tasks", "list", "--dir", own]));
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("own/good") && told.contains("wrong.yaml is left out: line 3:"), "{told}");
 }
 
 #[test]

@@ -86,10 +86,13 @@ fn fill(world: &mut World, [from, to]: [Cell; 2], how: FillHow, block: WorldBloc
     edit.finish(world);
 }
 
+/// How far out of the world commands reach along an axis: saves and bodies have bounds.
+const FARTHEST: f64 = 1000.0;
+
 /// The point that a position means for the player.
 fn place(position: CommandPosition, world: &World) -> [f64; 3] {
     let at = world.player.position;
-    match position {
+    let place = match position {
         CommandPosition::World(parts) => [0, 1, 2].map(|axis| match parts[axis] {
             CommandCoordinate::At(at) => at,
             CommandCoordinate::By(by) => at[axis] + by,
@@ -101,7 +104,8 @@ fn place(position: CommandPosition, world: &World) -> [f64; 3] {
             let leftward = direction(yaw - 90_000, 0);
             [0, 1, 2].map(|axis| at[axis] + leftward[axis] * left + upward[axis] * up + forward[axis] * ahead)
         }
-    }
+    };
+    place.map(|part| part.clamp(-FARTHEST, FARTHEST))
 }
 
 fn turned(angle: CommandAngle, now: i32) -> i32 {

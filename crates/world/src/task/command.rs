@@ -121,6 +121,18 @@ impl From<NoBlock> for CommandError {
     }
 }
 
+impl TaskCommand {
+    /// What this world lacks for the command to change anything, in words.
+    pub(super) fn lack(&self) -> Option<String> {
+        match self {
+            Self::Summon { entity, item: None, .. } => Some(format!("the world has no {entity} yet")),
+            Self::Effect { name, .. } => Some(format!("the world has no effect {name} yet")),
+            Self::Experience { .. } => Some("the world has no experience yet".to_owned()),
+            _ => None,
+        }
+    }
+}
+
 impl CommandPosition {
     pub const HERE: Self = Self::World([CommandCoordinate::By(0.0); 3]);
 

@@ -50,7 +50,8 @@ impl Marks {
                 self.placed.insert(cell);
                 self.dug.remove(&cell);
             } else if !new.state().solid && is_broken() {
-                if !self.placed.remove(&cell) {
+                // Whoever picks a flower digs no hole.
+                if !self.placed.remove(&cell) && old.state().solid {
                     self.dug.insert(cell);
                     self.note_hole(cell);
                 }

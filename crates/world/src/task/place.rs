@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, de};
 
 use super::block_text::{NoBlock, read_block};
 use crate::block::WorldBlock;
+use crate::containers::CHEST_SLOTS;
 
 /// Something to be put up at a drawn place.
 #[derive(Clone, Debug, PartialEq)]
@@ -149,7 +150,7 @@ impl Place {
         }
     }
 
-    fn count(&self) -> u16 {
+    pub fn count(&self) -> u16 {
         match self {
             Self::Scatter(place) => place.count,
             Self::Patch(place) => place.count,
@@ -180,7 +181,7 @@ impl Place {
     pub fn content(&self) -> Vec<(u8, ItemStack)> {
         let Self::Block(place) = self else { return Vec::new() };
         let stacks = place.content.iter().map(|(item, count)| ItemStack::new(*item, *count));
-        (0..).zip(stacks).collect()
+        (0..CHEST_SLOTS as u8).zip(stacks).collect()
     }
 
     /// What cannot be, in words.
@@ -196,6 +197,11 @@ impl Place {
         };
         if !(1..=most).contains(&self.count()) {
             return Err(format!("count goes from 1 to {most}"));
+        }
+        if let Self::Block(place) = self
+            && place.content.len() > CHEST_SLOTS
+        {
+            return Err(format!("content has at most {CHEST_SLOTS} items"));
         }
         for (_, stack) in self.content() {
             if !(1..=stack.item.stack_size()).contains(&stack.count) {

@@ -69,7 +69,8 @@ impl TaskProgress {
     pub(crate) fn note(&mut self, task: &WorldTask, world: &World, events: &[Event]) -> f64 {
         for event in events.iter().filter(|event| event.count > 0) {
             let objects = self.counters.entry(event.kind.name().to_owned()).or_default();
-            *objects.entry(event.object.to_owned()).or_default() += u64::from(event.count);
+            let count = objects.entry(event.object.to_owned()).or_default();
+            *count = count.saturating_add(u64::from(event.count));
         }
         let mut paid = 0.0;
         for (reward, times) in task.rewards.iter().zip(&mut self.times) {

@@ -10,6 +10,9 @@ use crate::scene::Scene;
 /// The most commands, rewards and places of a task.
 const MAX_ENTRIES: usize = 200;
 
+/// The most things that all places of a task put up, which are looked for one after the other.
+const MAX_THINGS: u32 = 400;
+
 impl WorldTask {
     /// Reads a task file. Its name is `category/name`, or a name alone.
     ///
@@ -56,7 +59,7 @@ struct TaskReading<'a> {
 impl TaskReading<'_> {
     fn take(&mut self, file: TaskFile) {
         match file.text {
-            Some(text) if !text.value.trim().is_empty() && text.value.len() <= 2000 => {
+            Some(text) if !text.value.trim().is_empty() && text.value.chars().count() <= 2000 => {
                 self.task.text = text.value.trim().to_owned();
             }
             Some(text) => self.problems.push(TaskProblem::at(&text, "text has 1 to 2000 letters".to_owned())),
@@ -68,8 +71,14 @@ impl TaskReading<'_> {
                 Err(words) => self.problems.push(TaskProblem::at(&scene, words)),
             }
         }
+        let mut things = 0;
         for place in self.bounded(file.places, "places") {
+            things += u32::from(place.value.count());
             match place.value.check() {
+                Ok(()) if things > MAX_THINGS => {
+                    let words = format!("all places together put up at most {MAX_THINGS} things");
+                    self.problems.push(TaskProblem::at(&place, words));
+                }
                 Ok(()) => {
                     for block in place.value.blocks().into_iter().filter(|block| block.block.is_none()) {
                         let words = format!("the world has no {} yet", block.id);
@@ -82,7 +91,12 @@ impl TaskReading<'_> {
         }
         for command in self.bounded(file.custom_init_commands, "commands") {
             match TaskCommand::parse(&command.value) {
-                Ok(parsed) => self.task.commands.push(parsed),
+                Ok(parsed) => {
+                    if let Some(words) = parsed.lack() {
+                        self.task.warnings.push(TaskProblem::at(&command, words));
+                    }
+                    self.task.commands.push(parsed);
+                }
                 Err(error) if error.is_missing => {
                     self.task.warnings.push(TaskProblem::at(&command, error.words));
                 }
@@ -98,7 +112,7 @@ impl TaskReading<'_> {
             }
         }
         if let Some(goal) = file.goal {
-            match goal.value.check() {
+            match goal.value.check().and_then(|()| goal.value.check_blocks()) {
                 Ok(()) => self.task.goal = Some(goal.value),
                 Err(words) => self.problems.push(TaskProblem::at(&goal, words)),
             }
@@ -125,11 +139,19 @@ impl TaskReading<'_> {
 
     /// Notes rewards for what never happens here.
     fn note_unpayable(&mut self) {
-        let never =
-            [EventKind::KillEntity, EventKind::Leash, EventKind::Hook, EventKind::Ride, EventKind::Mobs];
-        for reward in self.task.rewards.iter().filter(|reward| never.contains(&reward.event)) {
-            let words =
-                format!("{} cannot be paid: this world has no creatures with a will", reward.event.name());
+        for reward in &self.task.rewards {
+            let why = match reward.event {
+                EventKind::KillEntity
+                | EventKind::Leash
+                | EventKind::Hook
+                | EventKind::Ride
+                | EventKind::Mobs => "this world has no creatures with a will",
+                EventKind::Sleep => "nobody sleeps in this world yet",
+                EventKind::Brew => "nothing is brewed in this world yet",
+                EventKind::Enchant => "nothing is enchanted in this world yet",
+                _ => continue,
+            };
+            let words = format!("{} cannot be paid: {why}", reward.event.name());
             self.problems.push(TaskProblem { line: None, words });
         }
     }

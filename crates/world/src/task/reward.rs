@@ -1,13 +1,17 @@
 //! Rewards: an event, the objects that count, how much it pays, and how often.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
-use craft::ItemId;
+use craft::{ItemId, ToolKind};
 
 use super::file::RewardFile;
 use super::sets::ids_of;
-use crate::block::WorldBlock;
+use crate::block::{WorldBlock, table};
 use crate::events::EventKind;
+use crate::place::block_of_item;
+use crate::screen::ScreenKind;
+use crate::throw::ThrownKind;
 
 /// The most that a reward pays at once, and how often it may be paid.
 const MAX_REWARD: f64 = 1000.0;
@@ -42,15 +46,17 @@ impl TaskReward {
             format!("there is no event {shown:?}; there are {known}")
         })?;
         let mut objects = BTreeSet::new();
-        for name in file.objects.iter().flatten() {
+        let names: BTreeSet<&String> = file.objects.iter().flatten().collect();
+        for name in names {
             for id in ids_of(name)? {
                 check_object(event, id)?;
                 objects.insert(id.to_owned());
                 if event == EventKind::MineBlock {
-                    objects.extend(blocks_that_drop(id).map(str::to_owned));
+                    objects.extend(blocks_that_drop(id).iter().map(|block| (*block).to_owned()));
                 }
             }
         }
+        check_some_happen(event, &objects)?;
         if objects.is_empty() && event != EventKind::DropItem && event != EventKind::Sleep {
             return Err(format!("{} needs objects that count", event.name()));
         }
@@ -91,9 +97,7 @@ fn check_object(event: EventKind, id: &str) -> Result<(), String> {
         },
         EventKind::Smelt => match item {
             None => Err(format!("there is no item {shown:?}")),
-            Some(item) if !ItemId::all().any(|input| is_smelted(input, item)) => {
-                Err(format!("{shown} does not come out of a furnace"))
-            }
+            Some(item) if !is_smelted(item) => Err(format!("{shown} does not come out of a furnace")),
             Some(_) => Ok(()),
         },
         EventKind::UseItem
@@ -114,20 +118,54 @@ fn check_object(event: EventKind, id: &str) -> Result<(), String> {
     }
 }
 
+/// Whether this world has any of the objects of an event. Groups may have members that it lacks.
+fn check_some_happen(event: EventKind, objects: &BTreeSet<String>) -> Result<(), String> {
+    let (can_happen, lack): (fn(&str) -> bool, _) = match event {
+        EventKind::MineBlock => (|id| WorldBlock::of(id).is_some(), "the world does not have"),
+        EventKind::UseItem => (is_used, "the world has no use for"),
+        EventKind::Open => (|id| ScreenKind::of_block(id, [0; 3]).is_some(), "no screen opens at"),
+        _ => return Ok(()),
+    };
+    match objects.first() {
+        Some(first) if !objects.iter().any(|id| can_happen(id)) => {
+            let others = if objects.len() > 1 { " and the others" } else { "" };
+            Err(format!("{} cannot be paid: {lack} {first}{others}", event.name()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether the button for use does something with an item that counts: places it, eats it, throws it or cuts with it.
+fn is_used(id: &str) -> bool {
+    let is_tool = |item: ItemId| item.tool().is_some_and(|tool| tool.kind == ToolKind::Shears);
+    let is_used = |item: ItemId| item.food().is_some() || ThrownKind::of(item).is_some() || is_tool(item);
+    block_of_item(id).is_some() || ItemId::of(id).is_some_and(is_used)
+}
+
 fn is_cut(item: ItemId) -> bool {
-    ItemId::all().any(|input| craft::stonecutting(input).iter().any(|cut| cut.item == item))
+    static CUT: LazyLock<BTreeSet<ItemId>> = LazyLock::new(|| {
+        ItemId::all().flat_map(|input| craft::stonecutting(input).iter().map(|cut| cut.item)).collect()
+    });
+    CUT.contains(&item)
 }
 
-fn is_smelted(input: ItemId, result: ItemId) -> bool {
-    craft::smelting(input).is_some_and(|smelting| smelting.result == result)
+fn is_smelted(item: ItemId) -> bool {
+    static SMELTED: LazyLock<BTreeSet<ItemId>> =
+        LazyLock::new(|| ItemId::all().filter_map(craft::smelting).map(|made| made.result).collect());
+    SMELTED.contains(&item)
 }
 
-/// The other blocks out of which a block always falls: cobblestone out of stone.
-fn blocks_that_drop(id: &str) -> impl Iterator<Item = &'static str> {
-    let wanted = ItemId::of(id);
-    let blocks = ItemId::all().map(ItemId::id).filter(|block| craft::is_block(block));
-    blocks.filter(move |block| {
-        let drops = craft::block_drops(block, None, false);
-        drops.iter().any(|drop| Some(drop.item) == wanted && drop.one_in == 1 && !drop.instead)
-    })
+/// The blocks of this world out of which an item always falls: cobblestone out of stone.
+fn blocks_that_drop(id: &str) -> &'static [&'static str] {
+    static BLOCKS: LazyLock<BTreeMap<ItemId, Vec<&'static str>>> = LazyLock::new(|| {
+        let mut blocks = BTreeMap::<ItemId, Vec<&'static str>>::new();
+        for block in table().kinds.iter().map(|kind| kind.id) {
+            let drops = craft::block_drops(block, None, false).iter();
+            for drop in drops.filter(|drop| drop.one_in == 1 && !drop.instead) {
+                blocks.entry(drop.item).or_default().push(block);
+            }
+        }
+        blocks
+    });
+    ItemId::of(id).and_then(|item| BLOCKS.get(&item)).map_or(&[], Vec::as_slice)
 }

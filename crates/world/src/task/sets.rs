@@ -6,30 +6,50 @@ use std::fmt;
 use craft::ItemId;
 use serde::{Deserialize, Deserializer, de};
 
-use crate::block::WorldBlock;
+use crate::block::{BlockKind, WorldBlock, table};
 
-/// Kinds of blocks. A torch on a wall counts as a torch, and a plant in a pot as a flower pot.
+/// Kinds of blocks. A torch or a sign on a wall counts as a torch or a sign too, and a plant in a pot as a flower pot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BlockSet(BTreeSet<String>);
+pub struct BlockSet {
+    ids: BTreeSet<String>,
+    /// For each kind of the table, whether it counts: goals ask of many cells.
+    kinds: Vec<bool>,
+}
 
 impl BlockSet {
+    fn of(ids: BTreeSet<String>) -> Self {
+        let counts = |kind: &BlockKind| ids.contains(kind.id) || ids.contains(common_id(kind.id).as_ref());
+        Self { kinds: table().kinds.iter().map(counts).collect(), ids }
+    }
+
     pub fn has(&self, block: WorldBlock) -> bool {
-        self.0.contains(common_id(block.id()).as_ref())
+        self.kinds[block.state().kind]
     }
 
     pub fn has_id(&self, id: &str) -> bool {
-        self.0.contains(id)
+        self.ids.contains(id)
+    }
+
+    /// Whether this world has any of them. Groups may have members that it lacks.
+    pub(super) fn check_is_built(&self, predicate: &str) -> Result<(), String> {
+        match self.ids.first() {
+            Some(first) if !self.ids.iter().any(|id| WorldBlock::of(id).is_some()) => {
+                let others = if self.ids.len() > 1 { " and the others" } else { "" };
+                Err(format!("{predicate} never holds: the world does not have {first}{others}"))
+            }
+            _ => Ok(()),
+        }
     }
 
     pub fn ids(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(String::as_str)
+        self.ids.iter().map(String::as_str)
     }
 }
 
 /// The id of the item that a block is put down as, for blocks that have another one.
 pub(super) fn common_id(id: &str) -> std::borrow::Cow<'_, str> {
-    if id.contains("wall_torch") {
-        id.replace("wall_torch", "torch").into()
+    if id.ends_with("wall_torch") || id.ends_with("_wall_sign") {
+        id.replace("wall_", "").into()
     } else if id.starts_with("potted_") {
         "flower_pot".into()
     } else {
@@ -84,6 +104,6 @@ impl<'de> Deserialize<'de> for BlockSet {
             }
         }
 
-        deserializer.deserialize_any(BlockSetVisitor).map(Self)
+        deserializer.deserialize_any(BlockSetVisitor).map(Self::of)
     }
 }

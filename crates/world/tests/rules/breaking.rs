@@ -51,6 +51,23 @@ fn shears_are_for_leaves_and_wool() {
 }
 
 #[test]
+fn swords_are_for_plants_and_with_shears_for_cobwebs() {
+    for (id, tool, expected) in [
+        ("cobweb", Some((Shears, Iron)), 8),
+        ("cobweb", Some((Sword, Wood)), 8),
+        ("cobweb", Some((Sword, Diamond)), 8),
+        ("cobweb", None, 400),
+        ("oak_leaves", Some((Sword, Iron)), 4),
+        ("melon", Some((Sword, Iron)), 20),
+        ("pumpkin", Some((Sword, Wood)), 20),
+        ("pumpkin", Some((Shears, Iron)), 30),
+        ("white_wool", Some((Sword, Iron)), 24),
+    ] {
+        assert_eq!(ticks(id, tool), Some(expected), "{id} with {tool:?}");
+    }
+}
+
+#[test]
 fn bedrock_never_breaks_and_plants_do_at_once() {
     assert_eq!(ticks("bedrock", Some((Pickaxe, Netherite))), None);
     assert_eq!((ticks("poppy", None), ticks("torch", None)), (Some(1), Some(1)));

@@ -104,6 +104,15 @@ fn time_and_place_are_set() {
 }
 
 #[test]
+fn whoever_is_put_far_away_can_be_saved() {
+    let commands = ["/tp @s ~ 99999 ~", "/summon item 99999 99999 99999 {Item:{id:\"bread\"}}"];
+    let episode = begun(&commands);
+    assert_eq!(episode.world().player().position[1], 1000.0);
+    assert_eq!(episode.world().things().items().len(), 1);
+    assert!(Episode::load(&episode.save(), &TERRAINS).is_ok());
+}
+
+#[test]
 fn items_lie_about_and_in_chests() {
     let episode = begun(&[
         "/summon item ~2 ~1 ~ {Item:{id:\"minecraft:bread\",Count:3b}}",

@@ -47,6 +47,9 @@ fn blocks_drop_what_they_should_and_nothing_to_the_wrong_tool() {
         ("oak_leaves", Some("shears"), &[("oak_leaves", 1)]),
         ("grass", Some("shears"), &[("grass", 1)]),
         ("white_wool", None, &[("white_wool", 1)]),
+        ("cobweb", Some("shears"), &[("cobweb", 1)]),
+        ("cobweb", Some("iron_sword"), &[("string", 1)]),
+        ("cobweb", None, &[]),
         ("poppy", None, &[("poppy", 1)]),
         ("torch", None, &[("torch", 1)]),
     ] {

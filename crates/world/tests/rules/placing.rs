@@ -80,3 +80,15 @@ fn torches_and_ladders_want_something_behind_them_and_fall_with_it() {
     world.set_block([128, FLOOR + 1, 131], block("air"));
     assert!(world.volume().block([128, FLOOR + 1, 130]).is_air(), "a torch falls with its wall");
 }
+
+#[test]
+fn half_a_door_leaves_what_stands_where_the_other_half_would_be() {
+    let (lower, upper) = ([128, FLOOR, 130], [128, FLOOR + 1, 130]);
+    let mut world = floor();
+    world.set_block(upper, block("stone"));
+    world.set_block(lower, block("oak_door").facing(Facing::South));
+    world.step(&Action::default().look(32.0, 0.0));
+    world.step(&press(&[Use]));
+    assert!(world.volume().block(lower).is("open", "true"));
+    assert_eq!(world.volume().block(upper), block("stone"));
+}

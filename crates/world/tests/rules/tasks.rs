@@ -1,9 +1,11 @@
 //! Tasks: what their files may say, how they begin, and what runs at them pay.
 
+mod files;
+mod measures;
+
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-use proptest::prelude::*;
 use world::action::Button::*;
 use world::record::{Recorder, Recording, RecordingError};
 use world::task::{TaskStage, catalogue, find_task, shipped_files, shipped_tasks, solutions};
@@ -178,9 +180,47 @@ fn objects_may_be_groups_and_cobblestone_falls_out_of_stone() {
         ("open_chest", "chest", EventKind::Open, "chest", true),
         ("drop", "dirt", EventKind::PickupItem, "dirt", false),
         ("drop", "", EventKind::DropItem, "anything", true),
+        ("mine_block", "torch", EventKind::MineBlock, "wall_torch", true),
+        ("mine_block", "wall_torch", EventKind::MineBlock, "torch", false),
     ] {
         assert_eq!(counts(event, objects, kind, object), expected, "{event} {objects} {object}");
     }
+}
+
+#[test]
+fn a_reward_for_using_something_needs_a_use_for_it() {
+    for (object, is_payable) in [
+        ("torch", true),
+        ("bread", true),
+        ("snowball", true),
+        ("shears", true),
+        ("wheat_seeds", true),
+        ("'#carpets'", true),
+        ("stick", false),
+        ("iron_ingot", false),
+        ("'#dyes'", false),
+    ] {
+        let text = format!("text: A.\nreward_cfg: [{{event: use_item, objects: [{object}]}}]\n");
+        let found = WorldTask::parse("test", &text).map(drop);
+        assert_eq!(found.is_ok(), is_payable, "{object}");
+        if let Err(error) = found {
+            let words = "line 2: use_item cannot be paid: the world has no use for";
+            assert!(error.to_string().starts_with(words), "{error}");
+        }
+    }
+}
+
+#[test]
+fn what_a_world_lacks_for_a_command_is_told() {
+    let text = "text: A.\ngoal: {look_up: {degrees: 90}}\ncustom_init_commands:\n- /summon pig\n\
+                - /effect give @s speed\n- /experience add @s 3\n- /weather rain\n";
+    let words: Vec<String> = parse(text).warnings().iter().map(ToString::to_string).collect();
+    let known = [
+        "line 4: the world has no pig yet",
+        "line 5: the world has no effect speed yet",
+        "line 6: the world has no experience yet",
+    ];
+    assert_eq!(words, known);
 }
 
 #[test]
@@ -224,71 +264,6 @@ fn an_episode_ends_when_all_is_done_if_it_is_told_to() {
     }
 }
 
-const MEASURED: &str = "text: A.\nmetrics: [steps, depth, distance, placed, light]\n\
-                        goal: {dig_and_fill: {depth: 2, fill: 1}}\n\
-                        custom_init_commands: ['/give @s diamond_shovel', '/give @s torch 9', '/give @s dirt 9']\n";
-
-/// The steps, depth, distance, blocks placed and light of a run.
-fn measured(episode: &Episode) -> [u64; 5] {
-    let metrics = episode.metrics();
-    let mut values = metrics.values();
-    [0; 5].map(|_: u64| values.next().copied().unwrap_or_default())
-}
-
-#[test]
-fn metrics_are_those_of_the_run_so_far() {
-    let mut episode = Episode::new(&parse(MEASURED), 1, &TERRAINS);
-    assert_eq!(measured(&episode), [0; 5]);
-    let start = episode.world().player().position;
-    for _ in 0..20 {
-        episode.step(&press(&[Back]));
-    }
-    for _ in 0..20 {
-        episode.step(&press(&[Forward]));
-    }
-    let away = |place: [f64; 3]| (place[0] - start[0]).hypot(place[2] - start[2]);
-    let [steps, depth, distance, placed, light] = measured(&episode);
-    assert!(distance >= 7 && away(episode.world().player().position) < 2.0, "there and back: {distance}");
-    assert_eq!([steps, depth, placed, light], [40, 0, 0, 0]);
-}
-
-#[test]
-fn depth_is_dug_or_gone_light_is_at_the_feet_and_steps_end_with_the_last_payment() {
-    let mut episode = Episode::new(&parse(MEASURED), 1, &TERRAINS);
-    episode.step(&Action::default().look(90.0, 0.0));
-    let mut depths = Vec::new();
-    for _ in 0..40 {
-        episode.step(&press(&[Attack]));
-        depths.push(measured(&episode)[1]);
-    }
-    let depth = depths[39];
-    assert!(depths.is_sorted() && depths[0] == 0 && depth >= 2, "{depths:?}");
-    // What was dug counts before anybody stands there.
-    let below = episode.world().player().position[1];
-    episode.step(&Action::default().choose(2).press(Use));
-    let [_, _, _, placed, light] = measured(&episode);
-    assert_eq!((placed, light), (1, 14), "a torch at the feet, at {below}");
-    // The torch is what fills the hole, and nothing after that payment counts.
-    assert!(episode.is_done());
-    let steps = episode.world().tick();
-    episode.step(&Action::default());
-    assert_eq!(measured(&episode)[0], steps);
-    let mut recorder = Recorder::new(&episode);
-    recorder.note(Action::default(), episode.world());
-    let recording = Recording::read(&recorder.finish(&episode)).unwrap();
-    assert_eq!(recording.end().metrics.as_ref(), Some(&episode.metrics()));
-    let loaded = Episode::load(&episode.save(), &TERRAINS).unwrap();
-    assert_eq!(loaded.metrics(), episode.metrics());
-}
-
-#[test]
-fn a_task_without_metrics_has_none_and_its_recording_neither() {
-    let episode = begin("craft_oak_planks");
-    assert!(episode.metrics().is_empty());
-    let recording = Recording::read(&Recorder::new(&episode).finish(&episode)).unwrap();
-    assert_eq!(recording.end().metrics, None);
-}
-
 #[test]
 fn a_recording_has_the_task_and_runs_again_to_the_same_score() {
     let mut episode = begin("dig_three_down_and_fill_one_up");
@@ -325,107 +300,4 @@ fn a_save_keeps_the_progress() {
         assert_eq!(episode.step(&press(&[Attack])), loaded.step(&press(&[Attack])));
     }
     assert_eq!((loaded.score(), loaded.world().hash()), (episode.score(), episode.world().hash()));
-}
-
-const GOOD: &str = "text: Do it.\nscene: {name: meadow}\nplaces:\n- outcrop: {of: stone, away: [4, 6]}\n\
-                    custom_init_commands:\n- /give @s stone 3\nreward_cfg:\n- event: mine_block\n  objects: [stone]\n\
-                    \x20 reward: 1.5\n  max_reward_times: 3\ngoal:\n  column: {of: stone, height: 3}\nmetrics: [steps]\n\
-                    max_steps: 700\ndifficulty: 2\nneeds: [dig]\ndefaults: [base, _self_]\nvideo: {any: [1, 2]}\n";
-
-#[test]
-fn a_file_may_have_keys_of_others() {
-    let task = parse(GOOD);
-    assert_eq!((task.max_steps(), task.payable(), task.difficulty()), (700, 14.5, Some(2)));
-    parse(&GOOD.replace("reward_cfg", "milestone_reward_cfg"));
-}
-
-#[test]
-fn a_wrong_file_is_refused_in_words_with_the_line() {
-    for (part, other, line, words) in [
-        ("text: Do it.\n", "", None, "text is missing"),
-        ("text: Do it.", "text: ''", Some(1), "text has 1 to 2000"),
-        ("text: Do it.", "text: [1]", Some(1), ""),
-        ("name: meadow", "name: moon", Some(2), "no scene \"moon\""),
-        ("name: meadow", "name: cave, start: hillside", Some(2), "only the meadow"),
-        ("outcrop:", "castle:", Some(4), "no place \"castle\"; there are block, "),
-        ("of: stone, away", "of: wool, away", Some(4), "no block \"wool\""),
-        ("[4, 6]", "[6, 4]", Some(4), "the smaller number first"),
-        ("[4, 6]", "[4, 600]", Some(4), ""),
-        ("[4, 6]}", "[4, 6], colour: red}", Some(4), "colour"),
-        ("/give @s stone 3", "/give @s shovel", Some(6), "no item \"shovel\""),
-        ("mine_block", "dance", Some(8), "no event \"dance\"; there are craft_item, "),
-        ("[stone]", "[wool]", Some(8), "no block \"wool\""),
-        ("[stone]", "['#colours']", Some(8), "no group \"#colours\""),
-        ("[stone]", "[bedrock]", Some(8), "bedrock cannot be mined"),
-        ("[stone]", "[]", Some(8), "needs objects"),
-        ("1.5", "-1", Some(8), "a reward is above 0"),
-        ("1.5", ".nan", Some(8), ""),
-        ("mine_block", "craft_item", Some(8), "stone cannot be crafted"),
-        ("mine_block", "kill_entity", None, "no creatures"),
-        ("max_reward_times: 3", "max_reward_times: 0", Some(8), "goes from 1 to 10000"),
-        ("column:", "columns:", Some(13), "no predicate \"columns\"; there are count_placed, "),
-        ("height: 3", "height: 0", Some(13), "height goes from 1 to 100"),
-        ("height: 3", "width: 3", Some(13), "width"),
-        ("metrics: [steps]", "metrics: [beauty]", Some(14), "beauty"),
-        ("max_steps: 700", "max_steps: 0", Some(15), "max_steps goes from 1"),
-        ("difficulty: 2", "difficulty: 4", Some(16), "difficulty goes from 1 to 3"),
-        ("needs: [dig]", "needs: [luck]", Some(17), "luck"),
-        ("text: Do it.", "text: &a Do it.", Some(1), "anchor"),
-        ("text: Do it.", "text: *a", Some(1), ""),
-        ("max_steps: 700", "max_steps: 700\nmax_steps: 800", Some(16), "max_steps"),
-        ("difficulty: 2", "difficulty: [", None, ""),
-        ("difficulty: 2", "---\na: 1", None, ""),
-    ] {
-        assert!(GOOD.contains(part), "{part}");
-        let error = WorldTask::parse("test", &GOOD.replacen(part, other, 1));
-        let error = error.map(drop).expect_err(other);
-        assert!(error.to_string().contains(words), "{other}: {error}");
-        if line.is_some()
-            && !matches!(error.problems[0].line, Some(found) if found.abs_diff(line.unwrap()) <= 1)
-        {
-            panic!("{other}: line {line:?}: {error}");
-        }
-    }
-    let long = format!("{GOOD}# {}", "x".repeat(70_000));
-    assert!(WorldTask::parse("test", &long).unwrap_err().to_string().contains("65536 bytes"));
-    let deep = format!("text: a\nother: {}", "[".repeat(3000));
-    assert!(WorldTask::parse("test", &deep).is_err());
-    let nothing = "text: Do nothing.\n";
-    assert!(WorldTask::parse("test", nothing).unwrap_err().to_string().contains("nothing is paid"));
-}
-
-#[test]
-fn a_file_of_others_loads_with_warnings() {
-    let text = "custom_init_commands:\n- /give @s minecraft:raw_beef 15\n- /give @s minecraft:coal 4\ntext: smelt beef\n\
-                defaults:\n- base\n- _self_\n";
-    let task = WorldTask::parse_leniently("tool_use/smelt_beef", text).unwrap();
-    let words: Vec<String> = task.warnings().iter().map(ToString::to_string).collect();
-    assert_eq!(words, ["line 2: there is no item \"minecraft:raw_beef\""]);
-    let mut episode = Episode::new(&Arc::new(task), 1, &TERRAINS);
-    assert_eq!(episode.world().held().unwrap().item.id(), "coal");
-    assert_eq!(episode.step(&Action::default()).reward, 0.0);
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
-    #[test]
-    fn any_change_to_a_file_makes_a_task_or_an_error(
-        cuts in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..12_usize), 1..4),
-        file in any::<prop::sample::Index>(),
-    ) {
-        let files: Vec<_> = shipped_files().collect();
-        let mut text = files[file.index(files.len())].1.to_owned();
-        let parts = ["{", "}", "[", "*a", "&a ", ": ", "\n", "-", "999999999999", "\"", "~ ", "!!x "];
-        for (from, to, part) in cuts {
-            let (from, to) = (from.index(text.len() + 1), to.index(text.len() + 1));
-            let end = from.max(to).min(from.min(to) + 6);
-            if text.is_char_boundary(from.min(to)) && text.is_char_boundary(end) {
-                text.replace_range(from.min(to)..end, parts[part]);
-            }
-        }
-        if let Err(error) = WorldTask::parse_leniently("test", &text) {
-            prop_assert!(!error.problems.is_empty() && error.to_string().len() < 3000, "{}", error);
-        }
-    }
 }

@@ -1,6 +1,5 @@
 //! What is seen from above: rings and mazes.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::{Maze, Ring};
@@ -45,6 +44,12 @@ impl PlanBox {
 
     fn is_rim(self, spot: PlanCell) -> bool {
         (0..2).any(|axis| spot[axis] == self.low[axis] || spot[axis] == self.high[axis])
+    }
+
+    /// The number of a spot that it contains, row by row.
+    fn place(self, [x, z]: PlanCell) -> usize {
+        let width = self.high[0] - self.low[0] + 1;
+        ((z - self.low[1]) * width + x - self.low[0]) as usize
     }
 
     fn spots(self) -> impl Iterator<Item = PlanCell> {
@@ -102,45 +107,58 @@ impl Maze {
         };
         levels(marks.placed().iter().filter(is_wall)).iter().any(|(y, walls)| {
             let Some(plan) = PlanBox::around(walls) else { return false };
-            let is_way = |spot: PlanCell| {
-                let [x, z] = spot;
-                plan.contains(spot)
-                    && (0..2).all(|up| !world.volume.is_solid([x, y + up, z]))
-                    && world.volume.is_solid([x, y - 1, z])
-            };
             // Some posts on a meadow are no maze: at least half of the rim is wall.
             let rim: Vec<PlanCell> = plan.spots().filter(|spot| plan.is_rim(*spot)).collect();
             if rim.iter().filter(|spot| walls.contains(*spot)).count() * 2 < rim.len() {
                 return false;
             }
-            let openings = rim.iter().copied().filter(|spot| is_way(*spot));
-            openings.into_iter().any(|from| {
-                let bends = fewest_bends(from, is_way);
-                bends.iter().any(|(to, bends)| plan.is_rim(*to) && *bends >= self.bends)
+            let is_way = |[x, z]: PlanCell| {
+                (0..2).all(|up| !world.volume.is_solid([x, y + up, z]))
+                    && world.volume.is_solid([x, y - 1, z])
+            };
+            let ways = PlanWays { plan, are_ways: plan.spots().map(is_way).collect() };
+            let openings = || rim.iter().filter(|spot| ways.has(**spot));
+            openings().any(|from| {
+                let bends = ways.fewest_bends(*from);
+                openings().any(|to| bends[plan.place(*to)].is_some_and(|bends| bends >= self.bends))
             })
         })
     }
 }
 
-/// With how many bends at least each spot is got to.
-fn fewest_bends(from: PlanCell, is_way: impl Fn(PlanCell) -> bool) -> BTreeMap<PlanCell, u32> {
-    let mut known = BTreeMap::from([(from, 0)]);
-    let mut open: VecDeque<(PlanCell, u32)> = VecDeque::from([(from, 0)]);
-    // Straight runs cost nothing, so spots come in the order of their bends.
-    let mut through = BTreeSet::new();
-    while let Some((spot, bends)) = open.pop_front() {
-        for (way, step) in WAYS.into_iter().enumerate() {
-            let mut at = [spot[0] + step[0], spot[1] + step[1]];
-            while is_way(at) && through.insert((at, way)) {
-                // The first run has no bend before it.
-                let needed = if spot == from { 0 } else { bends + 1 };
-                if let Entry::Vacant(unknown) = known.entry(at) {
-                    unknown.insert(needed);
-                    open.push_back((at, needed));
+/// The spots of a plan that one can walk on, row by row.
+struct PlanWays {
+    plan: PlanBox,
+    are_ways: Vec<bool>,
+}
+
+impl PlanWays {
+    fn has(&self, spot: PlanCell) -> bool {
+        self.plan.contains(spot) && self.are_ways[self.plan.place(spot)]
+    }
+
+    /// With how many bends at least each spot is got to, row by row.
+    fn fewest_bends(&self, from: PlanCell) -> Vec<Option<u32>> {
+        let mut known = vec![None; self.are_ways.len()];
+        known[self.plan.place(from)] = Some(0);
+        let mut open = VecDeque::from([(from, 0)]);
+        // Straight runs cost nothing, so spots come in the order of their bends.
+        let mut through = vec![[false; WAYS.len()]; self.are_ways.len()];
+        while let Some((spot, bends)) = open.pop_front() {
+            for (way, step) in WAYS.into_iter().enumerate() {
+                let mut at = [spot[0] + step[0], spot[1] + step[1]];
+                while self.has(at) && !std::mem::replace(&mut through[self.plan.place(at)][way], true) {
+                    let reached = &mut known[self.plan.place(at)];
+                    if reached.is_none() {
+                        // The first run has no bend before it.
+                        let needed = if spot == from { 0 } else { bends + 1 };
+                        *reached = Some(needed);
+                        open.push_back((at, needed));
+                    }
+                    at = [at[0] + step[0], at[1] + step[1]];
                 }
-                at = [at[0] + step[0], at[1] + step[1]];
             }
         }
+        known
     }
-    known
 }

@@ -21,7 +21,9 @@ pub(super) fn has_enough(
     let (mut found, mut found_kinds) = (0, BTreeSet::new());
     for cell in cells {
         let block = world.volume.block(cell);
-        if of.has(block) {
+        // A block of two cells is one.
+        let is_other_half = block.is("half", "upper") || block.is("part", "head");
+        if of.has(block) && !is_other_half {
             found += 1;
             found_kinds.insert(common_id(block.id()));
         }
