@@ -11,6 +11,7 @@
 pub mod messages;
 pub mod order;
 pub mod report;
+pub mod reported;
 pub mod run;
 pub mod scenario;
 mod simulation;

@@ -30,6 +30,7 @@ mod render;
 mod reparse;
 mod reset;
 mod restore;
+mod results;
 mod retire;
 mod schema;
 mod seed;
@@ -105,6 +106,10 @@ enum CliCommand {
     /// Needs no database and no server, and stores nothing but the files that are named. With a scenario that names another
     /// assessor, orders the assessment there. Exit codes: 0 if it is finished, 2 if it could not be.
     Assess(assess::AssessArgs),
+    /// Read results of assessments that others have published, in any of the shapes in use.
+    ///
+    /// What is read is reported: nothing of it is checked. Exit codes: 0 if all files were read, 2 if one was not.
+    Results(results::ResultsArgs),
     /// List, enable, disable and add prompts.
     Prompts(prompts::PromptsArgs),
     /// Show what this installation has, does and waits for.
@@ -191,6 +196,7 @@ pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
         CliCommand::Models(arguments) => models::run(&arguments),
         CliCommand::Agents(arguments) => agents::run(&arguments),
         CliCommand::Assess(arguments) => assess::run(&arguments),
+        CliCommand::Results(arguments) => results::run(&arguments),
         CliCommand::Prompts(arguments) => prompts::run(&arguments),
         CliCommand::Status(arguments) => status::run(&arguments),
         CliCommand::Judges(arguments) => judges::run(&arguments),

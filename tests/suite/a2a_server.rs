@@ -337,7 +337,7 @@ async fn the_card_serves_both_versions_at_both_addresses_and_asks_no_database() 
         assert_eq!(card["supportedInterfaces"][0]["protocolVersion"], "1.0");
         assert_eq!(card["supportedInterfaces"][1]["protocolVersion"], "0.3");
         let skills: Vec<_> = card["skills"].as_array().unwrap().iter().map(|skill| &skill["id"]).collect();
-        assert_eq!(skills, ["check", "build-rules"]);
+        assert_eq!(skills, ["check", "build-rules", "assess"]);
         assert_eq!(card["securitySchemes"], Value::Null);
     }
 }

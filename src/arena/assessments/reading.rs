@@ -187,7 +187,7 @@ async fn read(
         LEFT JOIN agents ON agents.key = agent_key
         WHERE ($1::uuid IS NULL OR id = $1)
           AND ($2::text IS NULL OR agent_key = $2)
-          AND ($3::text IS NULL OR EXISTS (SELECT FROM runs WHERE assessment_id = id AND category = $3))
+          AND ($3::text IS NULL OR EXISTS (SELECT FROM runs WHERE assessment_id = assessments.id AND category = $3))
           AND ($4::uuid IS NULL OR id < $4)
         ORDER BY id DESC
         LIMIT $5

@@ -89,7 +89,7 @@ async fn a_drawn_seed_and_what_was_seen_are_secret_until_the_assessment_has_ende
     let fixture = AssessmentFixture::new(&[]).await;
     let agent = FakeAgent::start([AgentStep::Act("{}")]).await;
     let slow = sleeper().await;
-    let config = json!({ "tasks": ["craft_ladder", "craft_clock"], "max_steps": 4 });
+    let config = json!({ "tasks": ["craft_ladder", "craft_to_clock"], "max_steps": 4 });
     let id = fixture.ordered(&slow.url, &config).await;
     let running = fixture.wait_for(&id, |assessment| assessment["runs"][0]["state"] == "running").await;
     assert_eq!((&running["seed"], &running["seedIsDrawn"]), (&Value::Null, &json!(true)));
@@ -168,7 +168,7 @@ async fn after_a_killed_server_another_goes_on_at_the_first_run_that_had_not_end
     let mut killed = TestServerProcess::start(&db, &[]);
     let order = json!({
         "participants": { "agent": agent.url },
-        "config": { "tasks": ["craft_ladder", "craft_clock", "look_at_the_sky"], "max_steps": 4, "seed": 7 }
+        "config": { "tasks": ["craft_ladder", "craft_to_clock", "look_at_the_sky"], "max_steps": 4, "seed": 7 }
     });
     let client = reqwest::Client::new();
     let ordered = client.post(format!("{}{ASSESSMENTS}", killed.url)).json(&order).send().await.unwrap();
@@ -188,7 +188,7 @@ async fn after_a_killed_server_another_goes_on_at_the_first_run_that_had_not_end
     let again =
         fixture.db.number("SELECT extract(epoch FROM ended_at)::bigint FROM runs WHERE number = 1").await;
     assert_eq!(again, first, "the first run is not run again");
-    assert_eq!(fixture.db.number("SELECT breaks FROM assessments").await, 1);
+    assert_eq!(fixture.db.number("SELECT breaks::bigint FROM assessments").await, 1);
     assert_eq!(fixture.result(&id).await["results"][0]["num_tasks"], 3);
 }
 
@@ -205,7 +205,7 @@ async fn a_server_that_stops_gives_its_assessment_back_at_once() {
     agent.replace_script([AgentStep::Act(super::WALK)]);
     let second = AssessmentFixture { server: start_server(&db, &[]).await, db };
     second.finished(&id).await;
-    assert_eq!(second.db.number("SELECT breaks FROM assessments").await, 0);
+    assert_eq!(second.db.number("SELECT breaks::bigint FROM assessments").await, 0);
 }
 
 #[tokio::test]
