@@ -75,6 +75,8 @@ pub enum JudgingError {
     #[error("this judging is over")]
     Over,
     #[error("look at the build before judging it")]
+    #[error("this build is in the voter's open matchup, and a judgement tells who built it")]
+    InMatchup,
     TooSoon(Duration),
     /// With the build, which its voter may know by now.
     #[error("this voter has judged this build")]

@@ -53,7 +53,8 @@ impl Arena {
         Ok(build)
     }
 
-    /// Closes a judging. Of two judgements at the same time, the second one finds it closed.
+    /// Closes a judging. Of two judgements at the same time, the second one finds it closed. A build that has come up in
+    /// the voter's open matchup meanwhile waits for the vote, since the answer to the judgement tells who built it.
     async fn claim_judging(
         &self,
         connection: &mut PgConnection,
@@ -67,6 +68,12 @@ impl Arena {
             WHERE voter_id = $1 AND id = $2 AND criteria = $3 AND expires_at > clock_timestamp()
               AND ($4 = 0 OR extract(epoch FROM clock_timestamp() - fetched_at) * 1000 >= $4)
             RETURNING build_id
+              AND NOT EXISTS (
+                  SELECT FROM open_matchups
+                  JOIN matchups ON matchups.id = matchup_id
+                  WHERE open_matchups.voter_id = $1 AND open_matchups.expires_at > clock_timestamp()
+                    AND open_judgings.build_id IN (build_a, build_b)
+              )
             ",
             voter.0,
             judging,
@@ -88,7 +95,13 @@ impl Arena {
                     SELECT FROM judgements
                     WHERE judgements.build_id = open_judgings.build_id AND judgements.criteria = $3
                       AND judgements.voter_id = $1
-                ) AS "judged!"
+                ) AS "judged!",
+                EXISTS (
+                    SELECT FROM open_matchups
+                    JOIN matchups ON matchups.id = matchup_id
+                    WHERE open_matchups.voter_id = $1 AND open_matchups.expires_at > clock_timestamp()
+                      AND open_judgings.build_id IN (build_a, build_b)
+                ) AS "in_matchup!"
             FROM open_judgings
             WHERE voter_id = $1 AND id = $2
             "#,
@@ -103,6 +116,7 @@ impl Arena {
             Some(row) if row.judged => JudgingError::AlreadyJudged(row.build_id),
             Some(row) if !row.open => JudgingError::Over,
             Some(row) => {
+            Some(row) if row.in_matchup => JudgingError::InMatchup,
                 let looked = Duration::try_from_secs_f64(row.looked.unwrap_or_default()).unwrap_or_default();
                 JudgingError::TooSoon(self.min_dwell.saturating_sub(looked))
             }
