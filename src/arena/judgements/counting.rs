@@ -1,7 +1,7 @@
 //! Storing judgements of people. One transaction makes all changes of a judgement, or none.
 //!
 //! **Order of locks.** The transaction first claims the judging, then locks the build against being withheld or retired,
-//! and adds to the budgets last, as votes do.
+//! then takes its place in the log, and adds to the budgets last, as votes do.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::{JudgingError, SentJudgement};
 use crate::arena::votes::Exclusion;
 use crate::arena::votes::budgets::{BudgetUse, VoteOrigin};
 use crate::arena::votes::network_keys::NetworkDigest;
-use crate::arena::{Arena, Voter};
+use crate::arena::{Arena, Voter, judgement_log};
 use crate::client_network::ClientNetwork;
 use crate::judge::criteria::{CriteriaText, Criterion};
 use crate::judge::scores::Revision;
@@ -43,6 +43,7 @@ impl Arena {
             BudgetUse::read(&mut transaction, self.vote_budgets, [&origin].into_iter(), now).await?;
         let exclusion = budgets.judge(&origin, &[]);
         let stored = StoredJudgement { build, sent: &sent, overall, exclusion, network: origin.network() };
+        judgement_log::hold_order(&mut transaction).await?;
         if !stored.insert(&mut transaction).await? {
             // The judging stays closed: it was opened again while the build was being judged.
             transaction.commit().await?;
@@ -67,13 +68,13 @@ impl Arena {
             SET expires_at = clock_timestamp()
             WHERE voter_id = $1 AND id = $2 AND criteria = $3 AND expires_at > clock_timestamp()
               AND ($4 = 0 OR extract(epoch FROM clock_timestamp() - fetched_at) * 1000 >= $4)
-            RETURNING build_id
               AND NOT EXISTS (
                   SELECT FROM open_matchups
                   JOIN matchups ON matchups.id = matchup_id
                   WHERE open_matchups.voter_id = $1 AND open_matchups.expires_at > clock_timestamp()
                     AND open_judgings.build_id IN (build_a, build_b)
               )
+            RETURNING build_id
             ",
             voter.0,
             judging,
@@ -115,8 +116,8 @@ impl Arena {
             None => JudgingError::Unknown,
             Some(row) if row.judged => JudgingError::AlreadyJudged(row.build_id),
             Some(row) if !row.open => JudgingError::Over,
-            Some(row) => {
             Some(row) if row.in_matchup => JudgingError::InMatchup,
+            Some(row) => {
                 let looked = Duration::try_from_secs_f64(row.looked.unwrap_or_default()).unwrap_or_default();
                 JudgingError::TooSoon(self.min_dwell.saturating_sub(looked))
             }
