@@ -3,7 +3,8 @@
 //!
 //! Judgements and the votes of judges share one sequence of ids, and the log has them in its order. As with the vote
 //! log, it is read page by page, nothing is held in between, and it ends at the largest id that was committed when it
-//! was opened. Builds that are withheld are not in it, and where results are delayed, neither are late judgements.
+//! was opened. Judgements are committed in the order of their ids, so whoever has read up to an id misses none before
+//! it. Builds that are withheld are not in it, and where results are delayed, neither are late judgements.
 
 use std::collections::BTreeMap;
 
@@ -22,6 +23,9 @@ use crate::judge::scores::Scores;
 
 /// Judgements per page, some 300 kB as text.
 const PAGE: usize = 300;
+
+/// Whoever stores a judgement holds this from before it gets its id until it is committed.
+const ORDER_LOCK: i64 = 0x6a6c_6f67_0000_0000;
 
 /// The judgements between two ids.
 #[derive(Clone, Debug)]
@@ -43,6 +47,13 @@ impl Arena {
             OffsetDateTime::now_utc() - Duration::try_from(self.results_delay).unwrap_or(Duration::ZERO);
         (!self.results_delay.is_zero()).then(|| until.truncate_to_minute())
     }
+}
+
+/// Keeps others from storing judgements until the transaction ends. It comes after the locks of jobs and builds, and before
+/// those of budgets.
+pub(super) async fn hold_order(connection: &mut PgConnection) -> sqlx::Result<()> {
+    sqlx::query!("SELECT pg_advisory_xact_lock($1)", ORDER_LOCK).execute(connection).await?;
+    Ok(())
 }
 
 /// The largest id of a judgement up to a time; 0 if there is none.

@@ -14,7 +14,6 @@ mod reading;
 
 pub use self::reading::{
     BuildJudgements, ModelJudgement, OwnJudgement, OwnJudgementCounts, PeopleJudgements, ScoreSpread,
-    of_build,
 };
 
 use std::collections::BTreeMap;
@@ -76,6 +75,8 @@ pub enum JudgingError {
     Over,
     #[error("look at the build before judging it")]
     TooSoon(Duration),
+    #[error("this build is in the voter's open matchup, and a judgement tells who built it")]
+    InMatchup,
     /// With the build, which its voter may know by now.
     #[error("this voter has judged this build")]
     AlreadyJudged(Uuid),

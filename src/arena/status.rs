@@ -22,6 +22,9 @@ pub struct InstallationCounts {
     pub retired_builds: i64,
     pub matchups: i64,
     pub votes: i64,
+    /// What judges are asked about now, and what waits for them.
+    pub running_judging: i64,
+    pub queued_judging: i64,
 }
 
 /// On every ladder.
@@ -37,7 +40,9 @@ pub async fn counts(pool: &PgPool) -> sqlx::Result<InstallationCounts> {
             (SELECT count(*) FROM builds WHERE retired_at IS NULL) AS "builds!",
             (SELECT count(*) FROM builds WHERE retired_at IS NOT NULL) AS "retired_builds!",
             (SELECT coalesce(sum(times), 0)::bigint / 2 FROM shown) AS "matchups!",
-            (SELECT coalesce(sum(wins + losses + ties), 0)::bigint / 2 FROM ratings) AS "votes!"
+            (SELECT coalesce(sum(wins + losses + ties), 0)::bigint / 2 FROM ratings) AS "votes!",
+            (SELECT count(*) FROM jobs WHERE kind = 'judge' AND state = 'running') AS "running_judging!",
+            (SELECT count(*) FROM jobs WHERE kind = 'judge' AND state = 'queued') AS "queued_judging!"
         "#
     )
     .fetch_one(pool)

@@ -14,12 +14,15 @@ use super::selection::{AddressQuery, SelectionArgs};
 
 #[derive(clap::Args)]
 #[command(group(
-    clap::ArgGroup::new("what").args(["jobs", "models", "prompts", "all"]).required(true).multiple(true)
+    clap::ArgGroup::new("what").args(["jobs", "kind", "models", "prompts", "all"]).required(true).multiple(true)
 ))]
 pub(super) struct CancelArgs {
     /// Ids of jobs; `buildoff jobs` lists them.
-    #[arg(value_name = "JOB", conflicts_with_all = ["models", "prompts", "all"])]
+    #[arg(value_name = "JOB", conflicts_with_all = ["kind", "models", "prompts", "all"])]
     jobs: Vec<Uuid>,
+    /// Only jobs of this kind: builds, or what judges are asked about.
+    #[arg(long, value_name = "KIND", value_parser = ["build", "judge"])]
+    kind: Option<String>,
     #[command(flatten)]
     selection: SelectionArgs,
     /// Cancel all jobs, at all settings.
@@ -43,7 +46,8 @@ pub(super) fn run(arguments: &CancelArgs) -> anyhow::Result<ExitCode> {
 async fn cancel(api: &AdminApi, arguments: &CancelArgs) -> anyhow::Result<ExitCode> {
     let cancelled = match arguments.jobs.as_slice() {
         [] => {
-            let path = AddressQuery::of(&arguments.selection).address("/api/admin/jobs");
+            let query = AddressQuery::of(&arguments.selection).value("kind", arguments.kind.as_ref());
+            let path = query.address("/api/admin/jobs");
             api.send::<CliCancelled>(Method::DELETE, &path, &Value::Null).await?.cancelled
         }
         jobs => {

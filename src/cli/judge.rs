@@ -168,7 +168,7 @@ fn print_summary(
             None => "A running Buildoff goes on with them, or else the next that starts.",
         };
         let server = server.map(|server| format!(" --server {server}")).unwrap_or_default();
-        let cancel = format!("buildoff cancel --model {}{server}", arguments.model);
+        let cancel = format!("buildoff cancel --kind judge --model {}{server}", arguments.model);
         output::line(format_args!("Stopped. {still} still queued or running. {who} To drop them: {cancel}"))?;
     }
     Ok(())

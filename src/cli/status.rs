@@ -37,6 +37,8 @@ struct CliCounts {
     enabled_models: i64,
     builds: i64,
     votes: i64,
+    running_judging: i64,
+    queued_judging: i64,
 }
 
 #[derive(Deserialize)]
@@ -112,6 +114,10 @@ impl CliInstallation {
                 false => format!("Providers that can be asked: {}", ready.join(", ")),
             },
         ];
+        let CliCounts { running_judging, queued_judging, .. } = counts;
+        if running_judging + queued_judging > 0 {
+            lines.push(format!("Judging: {running_judging} running, {queued_judging} queued"));
+        }
         lines.extend(self.pauses.lines());
         lines.extend(self.waiting.iter().map(|model| {
             format!("{} is not voted on yet: {} of {} builds", model.display_name, model.builds, model.needed)

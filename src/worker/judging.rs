@@ -1,5 +1,7 @@
 //! Judging: queues jobs in which a vision model judges builds, as seeding queues those that make builds.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -11,7 +13,7 @@ use crate::arena::audit::{self, Admin};
 use crate::arena::catalog::{self, ListedModel, Model};
 use crate::arena::coverage::{Coverage, SlotSelection, UnknownInSelection};
 use crate::arena::jobs;
-use crate::arena::jobs::judgements::{self, JudgeSelection, JudgeTarget, TargetState};
+use crate::arena::jobs::judgements::{self, JudgeSelection, JudgeTarget, JudgedBuilds, TargetState};
 use crate::arena::{ModelKey, PromptId};
 use crate::generate::Usage;
 use crate::generate::cost::{MicroDollars, cost, picture_tokens};
@@ -36,6 +38,8 @@ pub struct JudgeRequest {
     pub prompts: Vec<PromptId>,
     /// Who made the builds. An empty list stands for all.
     pub makers: Vec<ModelKey>,
+    /// Only this build, or this pair in this order.
+    pub only: Option<JudgedBuilds>,
     /// At most so many builds or pairs, with those that are under way already.
     pub limit: Option<usize>,
     /// Whether those whose jobs failed or were cancelled are asked about again.
@@ -108,7 +112,8 @@ impl Worker {
         };
         named.check(&Coverage::read(&mut transaction, &self.config.arena).await?)?;
         let selection = request.selection(&self.config.arena);
-        let found = judgements::targets(&mut transaction, &selection).await?;
+        let mut found = judgements::targets(&mut transaction, &selection).await?;
+        found.retain(|target| request.only.is_none_or(|only| only == target.builds));
         let count = |is: fn(&TargetState) -> bool| found.iter().filter(|target| is(&target.state)).count();
         let mut summary = JudgingSummary {
             judge: request.judge.clone(),
@@ -210,21 +215,28 @@ impl JudgeRequest {
         }
     }
 
-    /// The jobs under way, and what is to be queued beside them. A pair has two orders, which are not torn apart.
+    /// The jobs under way, and what is to be queued beside them. The limit is of builds or of pairs; the two orders of a
+    /// pair are not torn apart.
     fn split(&self, found: Vec<JudgeTarget>) -> (Vec<Uuid>, Vec<JudgeTarget>) {
-        let orders = if self.pairwise { 2 } else { 1 };
-        let limit = self.limit.map_or(usize::MAX, |limit| limit.saturating_mul(orders));
-        let mut under_way: Vec<_> = found.iter().filter_map(|target| target.state.job_under_way()).collect();
+        let limit = self.limit.unwrap_or(usize::MAX);
+        let mut counted = BTreeSet::new();
+        let mut fits = |builds: JudgedBuilds| {
+            let (first, second) = (builds.first(), builds.second().unwrap_or_default());
+            let unordered = (first.min(second), first.max(second));
+            counted.contains(&unordered) || (counted.len() < limit && counted.insert(unordered))
+        };
+        let mut under_way: Vec<_> =
+            found.iter().filter_map(|target| Some((target.state.job_under_way()?, target.builds))).collect();
         // Ids are in the order in which jobs were queued.
-        under_way.sort_unstable();
-        under_way.truncate(limit);
+        under_way.sort_unstable_by_key(|(job, _)| *job);
+        let jobs = under_way.into_iter().filter(|(_, builds)| fits(*builds)).map(|(job, _)| job).collect();
         let is_next = |target: &JudgeTarget| match target.state {
             TargetState::Open => true,
             TargetState::Failed(_) => self.retry_failed,
             TargetState::UnderWay(_) | TargetState::Judged => false,
         };
-        let next = found.into_iter().filter(is_next).take(limit - under_way.len()).collect();
-        (under_way, next)
+        let next = found.into_iter().filter(|target| is_next(target) && fits(target.builds)).collect();
+        (jobs, next)
     }
 
     fn audit_detail(&self, jobs: usize) -> Value {
@@ -233,6 +245,7 @@ impl JudgeRequest {
             "what": if self.pairwise { "pairs" } else { "builds" },
             "prompts": self.prompts,
             "of": self.makers,
+            "builds": self.only.map(|only| [Some(only.first()), only.second()]),
             "limit": self.limit,
             "retryFailed": self.retry_failed,
         })

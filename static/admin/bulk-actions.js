@@ -93,15 +93,15 @@ export async function generate(selection) {
   return true;
 }
 
-/** Cancels jobs after a confirmation. @param {string} [selection] parameters of `/api/admin/jobs`; all jobs without any */
+/** Cancels jobs after a confirmation. @param {string} [selection] of builds, as parameters; all jobs without any */
 export async function cancel(selection) {
   const text = selection
     ? "What is queued or running here stops, on every server. Answers received so far are kept, and may still be billed."
     : "Everything queued or running stops, on every server. Answers received so far are kept, and may still be billed.";
   const title = selection ? "Stop these jobs?" : "Stop all jobs?";
   if (!(await confirmAction(title, [textElement("p", text)], selection ? "Stop these jobs" : "Stop all jobs"))) return false;
-  const { cancelled } = await request("DELETE", selection ? `/api/admin/jobs?${selection}` : "/api/admin/jobs");
-  showOutcome(`${formatCount(cancelled, "build")} cancelled.`);
+  const { cancelled } = await request("DELETE", selection ? `/api/admin/jobs?kind=build&${selection}` : "/api/admin/jobs");
+  showOutcome(`${formatCount(cancelled, selection ? "build" : "job")} cancelled.`);
   return true;
 }
 

@@ -14,21 +14,24 @@ const ALLOWED = { cancel: ["queued", "running"], retry: ["failed", "cancelled"],
 
 let timer = 0;
 
-/** What a judge's job is about. @type {{ of: string, rightBuildId: string | null } | null} */
+/** What a judge's job is about. @type {{ buildId: string, rightBuildId: string | null } | null} */
 const judged = JSON.parse(job.dataset.judged ?? "null");
 
 /** Whether the kind of job has this action. @param {string} action */
 function isOffered(action) {
-  if (!judged) return true;
-  return action === "cancel" || (action === "retry" && !judged.rightBuildId);
+  return !judged || action !== "reread";
 }
 
-/** Asks a judge about the build again. @param {string} model @param {string} prompt */
-async function judgeAgain(model, prompt) {
-  const parameters = new URLSearchParams({ model, prompt, of: judged?.of ?? "", retryFailed: "1" });
+/** Asks a judge the same again. @param {string} model @param {NonNullable<typeof judged>} about */
+async function judgeAgain(model, { buildId, rightBuildId }) {
+  const parameters = new URLSearchParams({ model, build: buildId, retryFailed: "1" });
+  if (rightBuildId) {
+    parameters.set("rightBuild", rightBuildId);
+    parameters.set("pairwise", "1");
+  }
   const { jobs } = await request("POST", `/api/admin/judge?${parameters}`);
   if (jobs.length > 0) return location.assign(`/admin/jobs/${jobs[0].id}`);
-  showError(trouble, "This build has been judged since, or cannot be judged any more.");
+  showError(trouble, "This has been judged since, or cannot be judged any more.");
 }
 
 /** Shows the buttons that the job's state allows. */
@@ -49,7 +52,7 @@ async function perform(does) {
   try {
     if (does === "cancel") await request("DELETE", address);
     if (does === "reread") showOutcome(await request("POST", `${address}/reparse`));
-    if (does === "retry" && judged) return await judgeAgain(modelKey, promptId);
+    if (does === "retry" && judged) return await judgeAgain(modelKey, judged);
     if (does === "retry") {
       const { id } = await request("POST", "/api/admin/jobs", { json: { promptId, modelKey } });
       return location.assign(`/admin/jobs/${id}`);

@@ -51,9 +51,9 @@ async function loadWidget(kind) {
 function showDialog(name) {
   const dialog = document.createElement("dialog");
   dialog.className = "person-check";
-  dialog.setAttribute("aria-label", "Check before your vote");
+  dialog.setAttribute("aria-label", "Check that you are a person");
   const heading = document.createElement("p");
-  heading.textContent = `One moment: ${name} checks that a person votes.`;
+  heading.textContent = `One moment: ${name} checks that you are a person.`;
   // Otherwise the focus would be on Cancel, where a key that was meant to vote again would end the check.
   heading.tabIndex = -1;
   heading.autofocus = true;

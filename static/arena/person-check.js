@@ -22,7 +22,7 @@ function solveInWorker(work) {
   const worker = new Worker(new URL("./proof-of-work-worker.js", import.meta.url), { type: "module" });
   const solved = new Promise((resolve, reject) => {
     worker.addEventListener("message", ({ data }) => resolve(data));
-    worker.addEventListener("error", () => reject(new ArenaApiError("person_check_broken", "Your browser could not finish the check before the vote.")));
+    worker.addEventListener("error", () => reject(new ArenaApiError("person_check_broken", "Your browser could not finish the check.")));
   });
   worker.postMessage(work);
   return solved.finally(() => worker.terminate());

@@ -15,7 +15,7 @@ use voxel::codec::Digest;
 pub use self::targets::{JudgeSelection, JudgeTarget, TargetState, targets, typical_cost};
 use super::lease::{self, Claim, JobFailure, LeaseError, without_nul};
 use super::{JobKind, JobState};
-use crate::arena::{Choice, ModelKey, PromptId, Settings};
+use crate::arena::{Choice, ModelKey, PromptId, Settings, judgement_log};
 use crate::judge::criteria::Criterion;
 use crate::judge::scores::Scores;
 
@@ -229,6 +229,7 @@ impl ClaimedJudging {
             .collect();
         let score = |criterion| judgement.scores.get(criterion);
         let mut transaction = self.claim.lease.begin(pool).await?;
+        judgement_log::hold_order(&mut transaction).await?;
         let stored = sqlx::query!(
             "
             INSERT INTO judgements (
@@ -260,6 +261,7 @@ impl ClaimedJudging {
     /// Stores which of two builds is better and ends the job, both or neither. Like [`Self::finish_judgement`].
     pub async fn finish_vote(&self, pool: &PgPool, vote: &NewJudgeVote) -> Result<(), LeaseError> {
         let mut transaction = self.claim.lease.begin(pool).await?;
+        judgement_log::hold_order(&mut transaction).await?;
         let stored = sqlx::query!(
             "
             INSERT INTO judge_votes (model_key, job_id, left_build, right_build, criteria, choice, reason)

@@ -242,9 +242,11 @@ pub async fn list(pool: &PgPool, filter: &JobFilter, limit: i64) -> sqlx::Result
     .await
 }
 
-/// The jobs under way of these models for these prompts, at any settings; of all, where the list is empty.
+/// The jobs under way of this kind, or of any, and of these models for these prompts, at any settings; of all, where the
+/// list is empty.
 pub async fn under_way(
     executor: impl PgExecutor<'_>,
+    kind: Option<JobKind>,
     models: &[ModelKey],
     prompts: &[PromptId],
 ) -> sqlx::Result<Vec<Uuid>> {
@@ -258,10 +260,12 @@ pub async fn under_way(
         WHERE state IN ('queued', 'running')
           AND (cardinality($1::text[]) = 0 OR jobs.model_key = ANY ($1))
           AND (cardinality($2::text[]) = 0 OR coalesce(build_jobs.prompt_id, judged.prompt_id) = ANY ($2))
+          AND ($3::text IS NULL OR kind = $3)
         ORDER BY jobs.id
         ",
         models as _,
         prompts as _,
+        kind.map(JobKind::name),
     )
     .fetch_all(executor)
     .await

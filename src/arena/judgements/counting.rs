@@ -1,7 +1,7 @@
 //! Storing judgements of people. One transaction makes all changes of a judgement, or none.
 //!
 //! **Order of locks.** The transaction first claims the judging, then locks the build against being withheld or retired,
-//! and adds to the budgets last, as votes do.
+//! then takes its place in the log, and adds to the budgets last, as votes do.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::{JudgingError, SentJudgement};
 use crate::arena::votes::Exclusion;
 use crate::arena::votes::budgets::{BudgetUse, VoteOrigin};
 use crate::arena::votes::network_keys::NetworkDigest;
-use crate::arena::{Arena, Voter};
+use crate::arena::{Arena, Voter, judgement_log};
 use crate::client_network::ClientNetwork;
 use crate::judge::criteria::{CriteriaText, Criterion};
 use crate::judge::scores::Revision;
@@ -43,6 +43,7 @@ impl Arena {
             BudgetUse::read(&mut transaction, self.vote_budgets, [&origin].into_iter(), now).await?;
         let exclusion = budgets.judge(&origin, &[]);
         let stored = StoredJudgement { build, sent: &sent, overall, exclusion, network: origin.network() };
+        judgement_log::hold_order(&mut transaction).await?;
         if !stored.insert(&mut transaction).await? {
             // The judging stays closed: it was opened again while the build was being judged.
             transaction.commit().await?;
@@ -53,7 +54,8 @@ impl Arena {
         Ok(build)
     }
 
-    /// Closes a judging. Of two judgements at the same time, the second one finds it closed.
+    /// Closes a judging. Of two judgements at the same time, the second one finds it closed. A build that has come up in
+    /// the voter's open matchup meanwhile waits for the vote, since the answer to the judgement tells who built it.
     async fn claim_judging(
         &self,
         connection: &mut PgConnection,
@@ -66,6 +68,12 @@ impl Arena {
             SET expires_at = clock_timestamp()
             WHERE voter_id = $1 AND id = $2 AND criteria = $3 AND expires_at > clock_timestamp()
               AND ($4 = 0 OR extract(epoch FROM clock_timestamp() - fetched_at) * 1000 >= $4)
+              AND NOT EXISTS (
+                  SELECT FROM open_matchups
+                  JOIN matchups ON matchups.id = matchup_id
+                  WHERE open_matchups.voter_id = $1 AND open_matchups.expires_at > clock_timestamp()
+                    AND open_judgings.build_id IN (build_a, build_b)
+              )
             RETURNING build_id
             ",
             voter.0,
@@ -88,7 +96,13 @@ impl Arena {
                     SELECT FROM judgements
                     WHERE judgements.build_id = open_judgings.build_id AND judgements.criteria = $3
                       AND judgements.voter_id = $1
-                ) AS "judged!"
+                ) AS "judged!",
+                EXISTS (
+                    SELECT FROM open_matchups
+                    JOIN matchups ON matchups.id = matchup_id
+                    WHERE open_matchups.voter_id = $1 AND open_matchups.expires_at > clock_timestamp()
+                      AND open_judgings.build_id IN (build_a, build_b)
+                ) AS "in_matchup!"
             FROM open_judgings
             WHERE voter_id = $1 AND id = $2
             "#,
@@ -102,6 +116,7 @@ impl Arena {
             None => JudgingError::Unknown,
             Some(row) if row.judged => JudgingError::AlreadyJudged(row.build_id),
             Some(row) if !row.open => JudgingError::Over,
+            Some(row) if row.in_matchup => JudgingError::InMatchup,
             Some(row) => {
                 let looked = Duration::try_from_secs_f64(row.looked.unwrap_or_default()).unwrap_or_default();
                 JudgingError::TooSoon(self.min_dwell.saturating_sub(looked))

@@ -69,16 +69,12 @@ pub struct OwnJudgementCounts {
     pub today: i64,
 }
 
-/// All judgements of a build that count; those of a withheld build are none. `without` leaves a person's own out.
-pub async fn of_build(
-    executor: impl PgExecutor<'_> + Copy,
-    build: Uuid,
+/// Which people's judgements are shown to somebody.
+#[derive(Clone, Copy)]
+struct PeopleSelection {
+    /// A person whose own is left out.
     without: Option<Voter>,
-) -> sqlx::Result<BuildJudgements> {
-    Ok(BuildJudgements {
-        models: models_of(executor, build).await?,
-        people: people_of(executor, build, without).await?,
-    })
+    until: Option<OffsetDateTime>,
 }
 
 async fn models_of(executor: impl PgExecutor<'_>, build: Uuid) -> sqlx::Result<Vec<ModelJudgement>> {
@@ -121,7 +117,7 @@ async fn models_of(executor: impl PgExecutor<'_>, build: Uuid) -> sqlx::Result<V
 async fn people_of(
     executor: impl PgExecutor<'_>,
     build: Uuid,
-    without: Option<Voter>,
+    PeopleSelection { without, until }: PeopleSelection,
 ) -> sqlx::Result<PeopleJudgements> {
     let rows = sqlx::query!(
         r#"
@@ -136,12 +132,13 @@ async fn people_of(
             ('error_recognition', error_recognition), ('creative_attempts', creative_attempts)
         ) AS given (criterion, score)
         WHERE build_id = $1 AND criteria = $2 AND voter_id IS NOT NULL AND exclusion IS NULL AND NOT withheld
-          AND ($3::uuid IS NULL OR voter_id <> $3) AND score IS NOT NULL
+          AND ($3::uuid IS NULL OR voter_id <> $3) AND ($4::timestamptz IS NULL OR at <= $4) AND score IS NOT NULL
         GROUP BY criterion
         "#,
         build,
         &CriteriaText::build().digest().0[..],
         without.map(|voter| voter.0),
+        until,
     )
     .fetch_all(executor)
     .await?;
@@ -157,6 +154,25 @@ async fn people_of(
 }
 
 impl Arena {
+    /// All judgements of a build that count and that results may show; those of a withheld build are none. As with votes,
+    /// nobody sees at once what a flood of people's judgements does.
+    pub async fn shown_judgements(&self, build: Uuid) -> sqlx::Result<BuildJudgements> {
+        let people = PeopleSelection { without: None, until: self.judgements_shown_until() };
+        Ok(BuildJudgements {
+            models: models_of(&self.replica, build).await?,
+            people: people_of(&self.replica, build, people).await?,
+        })
+    }
+
+    /// What a judgement of the build reveals to its voter: all others that count by now.
+    pub async fn others_judgements(&self, voter: Voter, build: Uuid) -> sqlx::Result<BuildJudgements> {
+        let people = PeopleSelection { without: Some(voter), until: None };
+        Ok(BuildJudgements {
+            models: models_of(&self.pool, build).await?,
+            people: people_of(&self.pool, build, people).await?,
+        })
+    }
+
     /// What this voter has said of a build by the present criteria.
     pub async fn own_judgement(&self, voter: Voter, build: Uuid) -> sqlx::Result<Option<OwnJudgement>> {
         let row = sqlx::query!(

@@ -118,13 +118,11 @@ fn print_stopped(
         (queued, running) => format!("{} still queued or running", builds(queued + running)),
     };
     let SelectionArgs { models, prompts } = &arguments.selection;
-    let mut cancel = "buildoff cancel".to_owned();
+    let mut cancel = "buildoff cancel --kind build".to_owned();
     models.iter().for_each(|key| cancel += &format!(" --model {key}"));
     prompts.iter().for_each(|id| cancel += &format!(" --prompt {id}"));
-    match (models.is_empty() && prompts.is_empty(), arguments.is_narrow()) {
-        (true, true) => open_prompts.iter().for_each(|id| cancel += &format!(" --prompt {id}")),
-        (true, false) => cancel += " --all",
-        (false, _) => {}
+    if models.is_empty() && prompts.is_empty() && arguments.is_narrow() {
+        open_prompts.iter().for_each(|id| cancel += &format!(" --prompt {id}"));
     }
     let who = match &arguments.connection.server {
         Some(server) => {

@@ -64,19 +64,6 @@ impl PairSample {
     }
 }
 
-/// Wilson's interval of a share.
-pub(super) fn wilson(hits: usize, count: usize) -> Option<MeasuredValue> {
-    if count < MIN_PAIRS {
-        return None;
-    }
-    let n = count as f64;
-    let share = hits as f64 / n;
-    let z = normal_quantile();
-    let center = (share + z * z / (2.0 * n)) / (1.0 + z * z / n);
-    let margin = z / (1.0 + z * z / n) * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
-    interval(share, [center - margin, center + margin], [0.0, 1.0], count)
-}
-
 /// None unless all of it is finite. The interval contains its value and stays within the bounds.
 pub(super) fn interval(
     value: f64,

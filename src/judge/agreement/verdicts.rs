@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use super::estimates::{PairSample, wilson};
+use super::estimates::PairSample;
 use super::{CountedVotes, JudgeVote, MeasuredValue, PersonVote, SharedPair};
 use crate::arena::{Choice, ChoiceCounts};
 
@@ -144,8 +144,11 @@ impl JudgedPairs {
     }
 
     pub fn consistency(&self) -> Option<MeasuredValue> {
-        let kept = self.in_both_orders().filter(|(_, straight, swapped)| same(*straight, swapped.mirrored()));
-        wilson(kept.count(), self.in_both_orders().count())
+        let kept = self.in_both_orders().map(|(pair, straight, swapped)| {
+            let is_kept = same(straight, swapped.mirrored());
+            (*pair, f64::from(u8::from(is_kept)))
+        });
+        PairSample::new(kept).mean(0.0, 1.0)
     }
 
     pub fn left_share(&self) -> Option<MeasuredValue> {

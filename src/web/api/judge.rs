@@ -265,8 +265,8 @@ struct JudgementResponse {
             and the response repeats what it revealed.", body = inline(VoteRejectedResponse<JudgedBuildView>)),
     ),
     extensions(("x-errors" = json!(codes([
-        ErrorCode::BadScores, ErrorCode::NoSuchJudging, ErrorCode::JudgingOver, ErrorCode::TooSoon,
-        ErrorCode::RateLimited,
+        ErrorCode::BadScores, ErrorCode::NoSuchJudging, ErrorCode::JudgingOver, ErrorCode::VoteFirst,
+        ErrorCode::TooSoon, ErrorCode::RateLimited,
     ])))),
     security(("session" = [])),
 )]
@@ -373,6 +373,7 @@ impl From<JudgingError> for Error {
                 Error::new(ErrorCode::TooSoon, "Please look at the build for a moment first.")
                     .with_retry_after(wait.as_secs() + 1)
             }
+            JudgingError::InMatchup => ErrorCode::VoteFirst.into(),
             JudgingError::AlreadyJudged(_) => ErrorCode::AlreadyJudged.into(),
             JudgingError::NoScores => ErrorCode::BadScores.into(),
             JudgingError::Conflict => ErrorCode::TryAgain.into(),

@@ -27,7 +27,7 @@ static PAGE_READERS: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2));
 /// Writes a judgement as a line.
 type JudgementWriter = fn(&mut Vec<u8>, &LoggedJudgement) -> anyhow::Result<()>;
 
-const COLUMNS: [&str; 29] = [
+const COLUMNS: [&str; 30] = [
     "id",
     "at",
     "kind",
@@ -57,6 +57,7 @@ const COLUMNS: [&str; 29] = [
     "tokens_out",
     "cost_micro_dollars",
     "exclusion",
+    "decision",
 ];
 
 pub(in crate::web) fn routes() -> OpenApiRouter<App> {
@@ -178,9 +179,10 @@ fn write_csv_row(out: &mut Vec<u8>, judgement: &LoggedJudgement) -> anyhow::Resu
         }
     }
     let exclusion = judgement.exclusion.map(Exclusion::name).unwrap_or_default();
-    let [tokens_in, tokens_out, cost] =
-        [judgement.tokens_in, judgement.tokens_out, judgement.cost_micro_dollars].map(field);
-    writeln!(out, "{tokens_in},{tokens_out},{cost},{exclusion}")?;
+    let LoggedJudgement { tokens_in, tokens_out, cost_micro_dollars, decision, .. } = judgement;
+    let [tokens_in, tokens_out, cost, decision] =
+        [tokens_in, tokens_out, cost_micro_dollars, decision].map(|number| field(*number));
+    writeln!(out, "{tokens_in},{tokens_out},{cost},{exclusion},{decision}")?;
     Ok(())
 }
 

@@ -218,6 +218,8 @@ error_codes! {
         "Send the body plain or gzipped; other encodings are not supported.");
     UnsupportedMediaType("unsupported_media_type", UNSUPPORTED_MEDIA_TYPE, Section, "Format not supported",
         "The body has the wrong content type.");
+    VoteFirst("vote_first", CONFLICT, Arena, "Vote on it first",
+        "This build is in your open matchup. Vote or skip there, then send your judgement.");
 }
 
 /// What is known about a code.

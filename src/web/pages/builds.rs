@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::arena::builds::{self, Build};
 use crate::arena::catalog::{self, ContestantKind, SelectOption};
 use crate::arena::gallery::{self, BuildCard, GalleryFilter, GallerySort, PAGE};
-use crate::arena::judgements::{self, BuildJudgements, ScoreSpread};
+use crate::arena::judgements::{BuildJudgements, ScoreSpread};
 use crate::generate::ThinkingEffort;
 use crate::judge::criteria::{CriteriaText, CriterionSet};
 use crate::web::api::builds::{BuildAccess, BuildDetails, GenerationView, find_details, no_build, parse_id};
@@ -186,7 +186,7 @@ async fn build(
         made: made(&build),
         generation,
         spec: spec(&app, client, build.id).await?,
-        judgements: judgements::of_build(&app.replica, build.id, None).await?,
+        judgements: app.arena.shown_judgements(build.id).await?,
         criteria: CriteriaText::build().applicable(),
         materials,
         build,

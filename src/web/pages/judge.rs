@@ -180,9 +180,9 @@ async fn send(
             let problem = ErrorCode::PersonCheckRequired.sentence().to_owned();
             JudgePage::again(&app, &visitor, &judging, fields, StatusCode::FORBIDDEN, problem).await
         }
-        Err(error) if error.code() == ErrorCode::TooSoon => {
+        Err(error) if matches!(error.code(), ErrorCode::TooSoon | ErrorCode::VoteFirst) => {
             let problem = error.sentence().to_owned();
-            JudgePage::again(&app, &visitor, &judging, fields, StatusCode::TOO_MANY_REQUESTS, problem).await
+            JudgePage::again(&app, &visitor, &judging, fields, error.code().status(), problem).await
         }
         Err(error) => Err(error),
     }

@@ -175,7 +175,8 @@ async fn the_status_has_counts_coverage_queue_and_available_models() {
     assert_eq!(
         status["counts"],
         json!({ "prompts": 2, "activePrompts": 2, "models": 2, "enabledModels": 2, "builds": 2,
-                "retiredBuilds": 0, "matchups": 0, "votes": 0 })
+                "retiredBuilds": 0, "matchups": 0, "votes": 0,
+                "runningJudging": 0, "queuedJudging": 0 })
     );
     assert_eq!((&status["coverage"]["expected"], &status["coverage"]["existing"]), (&json!(4), &json!(2)));
     assert_eq!(status["queue"], json!([]));

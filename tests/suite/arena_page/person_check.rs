@@ -5,7 +5,7 @@ use buildoff::config::CaptchaService::{self, Hcaptcha, Turnstile};
 
 use super::*;
 use crate::support::fake_captcha::{
-    CAPTCHA_SECRET, CAPTCHA_SITE_KEY, CAPTCHA_TOKEN, FakeCaptcha, FakeCaptchaMode,
+    CAPTCHA_SECRET, CAPTCHA_SITE_KEY, CAPTCHA_TOKEN, FakeCaptcha, FakeCaptchaMode, fake_widgets,
 };
 
 /// Keeps every text that the note under the buttons has shown.
@@ -26,20 +26,6 @@ const HOLD_WORK: &str = r#"
         if (String(address).includes("proof-of-work")) this.postMessage = (work) => released.then(() => super.postMessage(work));
       }
     };
-"#;
-
-/// What the services' scripts offer: a widget that gives its token when it is clicked.
-const FAKE_WIDGETS: &str = r#"
-    const widget = {
-      render(box, { sitekey, callback }) {
-        const button = document.createElement("button");
-        button.id = "widget";
-        button.textContent = sitekey;
-        button.addEventListener("click", () => callback(TOKEN));
-        box.append(button);
-      },
-    };
-    window.turnstile = window.hcaptcha = widget;
 "#;
 
 /// Whether the server has accepted an answer.
@@ -157,8 +143,7 @@ async fn a_services_widget_is_shown_with_the_first_vote_only() {
     for service in [Turnstile, Hcaptcha] {
         let captcha = FakeCaptcha::start(service, FakeCaptchaMode::Working).await;
         let site = site_with_captcha(service, &captcha.url).await;
-        let script = FAKE_WIDGETS.replace("TOKEN", &format!("{CAPTCHA_TOKEN:?}"));
-        let mut page = site.open_page_with_script(&script, "/").await;
+        let mut page = site.open_page_with_script(&fake_widgets(), "/").await;
         assert!(!page.holds("document.querySelector('.person-check')").await, "while the visitor looks");
         page.press("1").await;
         wait_for_condition(&page, "document.querySelector('.person-check #widget')", "The widget comes")

@@ -211,7 +211,7 @@ async fn all_jobs_are_cancelled_after_confirmation() {
     assert_eq!(page.text("#sure-title").await, "Stop all jobs?");
     confirm(&page).await;
 
-    wait_until(&page, "document.getElementById('outcome').textContent === '2 builds cancelled.'").await;
+    wait_until(&page, "document.getElementById('outcome').textContent === '2 jobs cancelled.'").await;
     wait_until(&page, "document.querySelector('[data-sum=underWay]').textContent === '0'").await;
 }
 

@@ -31,17 +31,17 @@ const PROMPTS: [&str; 4] = ["arch", "barn", "cave", "dock"];
 /// Long enough for any machine: it only ends a test that would hang.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// `buildoff seed` in a process of its own.
-struct SeedCommand {
+/// A command that follows jobs, `buildoff seed` or `buildoff judge`, in a process of its own.
+pub(super) struct FollowingCommand {
     process: Child,
     output: JoinHandle<String>,
     log: Arc<Mutex<String>>,
 }
 
-impl SeedCommand {
-    fn start(db: &TestDb, variables: &[(&str, &str)], arguments: &[&str]) -> Self {
+impl FollowingCommand {
+    pub fn start(command: &str, db: &TestDb, variables: &[(&str, &str)], arguments: &[&str]) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_buildoff"))
-            .arg("seed")
+            .arg(command)
             .args(arguments)
             .env("DATABASE_URL", db.url())
             .envs(variables.iter().copied())
@@ -62,11 +62,11 @@ impl SeedCommand {
         Self { process, output, log }
     }
 
-    fn interrupt(&self) {
+    pub fn interrupt(&self) {
         kill_process(Pid::from_child(&self.process), Signal::INT).unwrap();
     }
 
-    async fn until_logged(&self, words: &str) {
+    pub async fn until_logged(&self, words: &str) {
         let logged = async {
             while !self.log.lock().unwrap().contains(words) {
                 sleep(Duration::from_millis(20)).await;
@@ -77,10 +77,10 @@ impl SeedCommand {
     }
 
     /// The exit code, and what was printed.
-    async fn end(self) -> (i32, String) {
+    pub async fn end(self) -> (i32, String) {
         let Self { mut process, output, .. } = self;
         let ended = spawn_blocking(move || (process.wait().unwrap().code().unwrap(), output.join().unwrap()));
-        timeout(PATIENCE, ended).await.expect("seed must end").unwrap()
+        timeout(PATIENCE, ended).await.expect("the command must end").unwrap()
     }
 }
 
@@ -100,7 +100,12 @@ async fn provider_that_waits_for(count: usize) -> FakeProvider {
 }
 
 fn gated_answer(gate: Arc<Notify>) -> FakeResponse {
-    let rest = FakeProtocol::Compatible.stream(&[FakePart::Text(&sample_spec(4)), FakePart::Done]);
+    gated(&sample_spec(4), gate)
+}
+
+/// The answer waits until the gate is opened.
+pub(super) fn gated(answer: &str, gate: Arc<Notify>) -> FakeResponse {
+    let rest = FakeProtocol::Compatible.stream(&[FakePart::Text(answer), FakePart::Done]);
     FakeResponse::stream()
         .send(FakeProtocol::Compatible.stream(&[FakePart::Text("Here it is: ")]))
         .then(FakeBodyStep::WaitFor(gate))
@@ -113,7 +118,7 @@ async fn twelve_answers_are_asked_for_as_wide_as_the_places_allow() {
     for places in ["12", "4"] {
         let provider = provider_that_waits_for(places.parse().unwrap()).await;
         let (db, catalog) = (TestDb::new().await, TestCatalog::new(&provider, &MODELS, &PROMPTS));
-        let seed = SeedCommand::start(&db, &catalog.variables(&[("AI_AT_ONCE", places)]), &[]);
+        let seed = FollowingCommand::start("seed", &db, &catalog.variables(&[("AI_AT_ONCE", places)]), &[]);
         let (code, printed) = seed.end().await;
         assert_eq!(code, 0, "{printed}");
         assert!(
@@ -134,7 +139,7 @@ async fn slow_provider() -> (FakeProvider, Arc<Notify>) {
     (FakeProvider::with_handler(FakeProtocol::Compatible, handler).await, opened)
 }
 
-async fn until_asked(provider: &FakeProvider) {
+pub(super) async fn until_asked(provider: &FakeProvider) {
     let asked = async {
         while provider.requests().is_empty() {
             sleep(Duration::from_millis(20)).await;
@@ -149,7 +154,7 @@ const QUEUED: &str = "SELECT count(*) FROM jobs WHERE state = 'queued'";
 async fn seed_that_is_stopped_keeps_the_answer_that_streams_and_says_what_stays_queued() {
     let (provider, gate) = slow_provider().await;
     let (db, catalog) = (TestDb::new().await, TestCatalog::new(&provider, &["one"], &PROMPTS));
-    let seed = SeedCommand::start(&db, &catalog.variables(&[("AI_AT_ONCE", "1")]), &[]);
+    let seed = FollowingCommand::start("seed", &db, &catalog.variables(&[("AI_AT_ONCE", "1")]), &[]);
     until_asked(&provider).await;
     seed.interrupt();
     seed.until_logged("waiting for an answer to end").await;
@@ -160,7 +165,7 @@ async fn seed_that_is_stopped_keeps_the_answer_that_streams_and_says_what_stays_
         "1 of 4 builds, 0 failed",
         "1 build ended, which cost $",
         "Stopped. 3 builds stay queued. A running Buildoff goes on with them, or else the next that starts.",
-        "To drop them: buildoff cancel --all",
+        "To drop them: buildoff cancel --kind build",
     ] {
         assert!(printed.contains(part), "{part:?} in {printed}");
     }
@@ -173,7 +178,7 @@ async fn seed_that_follows_a_server_stops_alone_and_the_server_goes_on() {
     let (db, catalog) = (TestDb::new().await, TestCatalog::new(&provider, &["one"], &PROMPTS[..2]));
     let variables = catalog.variables(&[("AI_AT_ONCE", "1")]);
     let server = TestServerProcess::start(&db, &variables);
-    let seed = SeedCommand::start(&db, &variables, &["--server", &server.url]);
+    let seed = FollowingCommand::start("seed", &db, &variables, &["--server", &server.url]);
     until_asked(&provider).await;
     seed.interrupt();
     let (code, printed) = seed.end().await;
@@ -183,7 +188,7 @@ async fn seed_that_follows_a_server_stops_alone_and_the_server_goes_on() {
             && printed.contains("The server goes on with them."),
         "{printed}"
     );
-    assert!(printed.contains(&format!("buildoff cancel --all --server {}", server.url)), "{printed}");
+    assert!(printed.contains(&format!("buildoff cancel --kind build --server {}", server.url)), "{printed}");
     while db.number("SELECT count(*) FROM builds WHERE model_key = 'one'").await < 2 {
         gate.notify_one();
         sleep(Duration::from_millis(20)).await;
@@ -222,7 +227,7 @@ async fn seed_goes_on_following_a_server_that_does_not_answer_for_a_while() {
     let (db, catalog) = (TestDb::new().await, TestCatalog::new(&provider, &["one"], &["arch", "barn"]));
     let server = TestServerProcess::start(&db, &catalog.variables(&[]));
     let proxy = flaky_proxy(&server.url).await;
-    let seed = SeedCommand::start(&db, &catalog.variables(&[]), &["--server", &proxy]);
+    let seed = FollowingCommand::start("seed", &db, &catalog.variables(&[]), &["--server", &proxy]);
     seed.until_logged("asking again for up to 10 minutes").await;
     let log = Arc::clone(&seed.log);
     let (code, printed) = seed.end().await;
@@ -237,14 +242,14 @@ async fn seed_ends_with_1_when_nobody_can_be_asked() {
     let (db, catalog) = (TestDb::new().await, TestCatalog::new(&provider, &["one"], &["arch"]));
     let keyless = catalog.variables(&[("SOMEBODY_API_KEY", "")]);
     for arguments in [&[][..], &["--background"], &["--dry-run"], &["--json"], &["--model", "one"]] {
-        let (code, printed) = SeedCommand::start(&db, &keyless, arguments).end().await;
+        let (code, printed) = FollowingCommand::start("seed", &db, &keyless, arguments).end().await;
         assert_eq!(code, 1, "{arguments:?}: {printed}");
         assert!(
             printed.contains("can generate") || printed.contains("\"modelCount\": 0"),
             "{arguments:?}: {printed}"
         );
     }
-    let (code, printed) = SeedCommand::start(&db, &keyless, &["--catalog"]).end().await;
+    let (code, printed) = FollowingCommand::start("seed", &db, &keyless, &["--catalog"]).end().await;
     assert_eq!(code, 0, "{printed}");
     assert!(provider.requests().is_empty());
 }
@@ -255,7 +260,8 @@ async fn seed_prints_one_json_object_with_what_has_ended_and_what_is_left() {
     let provider = FakeProvider::with_responses(FakeProtocol::Compatible, [spec]).await;
     let (db, catalog) = (TestDb::new().await, TestCatalog::new(&provider, &["one"], &PROMPTS));
     let arguments = ["--json", "--max-cost", "0.05"];
-    let (code, printed) = SeedCommand::start(&db, &catalog.variables(&[]), &arguments).end().await;
+    let (code, printed) =
+        FollowingCommand::start("seed", &db, &catalog.variables(&[]), &arguments).end().await;
     assert_eq!(code, 0, "{printed}");
     let result: serde_json::Value = serde_json::from_str(&printed).unwrap();
     let jobs: Vec<_> = result["jobs"].as_array().unwrap().iter().map(|job| &job["state"]).collect();

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{builds_of, judge, judge_build, next, scores, start};
+use super::{CRITERIA, builds_of, judge, judge_build, next, scores, start};
 use crate::support::db::TestDb;
 use crate::support::voter::TestResponse;
 
@@ -112,4 +112,32 @@ async fn no_judgement_can_be_reached_from_a_matchup_before_the_vote() {
         judge(&voter, &judging, 5.0).await;
     }
     assert_eq!(voter.get("/api/judge/next").await.code(), "all_judged");
+}
+
+#[tokio::test]
+async fn a_build_that_comes_up_in_a_matchup_is_judged_after_the_vote() {
+    let (db, server) = start(&[]).await;
+    let builds = builds_of(&db, "lighthouse").await;
+    assert_eq!(builds.len(), 2, "both are in every matchup of this prompt");
+    let voter = server.voter();
+    let judging = voter.get(&format!("/api/judge/next?build={}", builds[0])).await.json();
+    let matchup = voter.matchup_on("lighthouse").await.json();
+    voter.fetch_builds(&matchup).await;
+    let secrets = secrets(&db).await;
+    let form = format!("/judge/{}", judging["id"].as_str().unwrap());
+    let refused = judge(&voter, &judging, 5.0).await;
+    assert_eq!((refused.status, refused.code().as_str()), (409, "vote_first"));
+    let fields: Vec<(String, &str)> = CRITERIA.iter().map(|key| (format!("score-{key}"), "6.5")).collect();
+    let again = voter.post_form(&form, &fields).await;
+    assert_eq!(again.status, 409);
+    assert!(
+        again.text().contains("Vote or skip there") && again.text().contains("value=\"6.5\""),
+        "nothing is lost"
+    );
+    assert_tells_nothing(&again, &form, &secrets);
+    assert!(secrets.iter().all(|secret| !refused.text().contains(secret)), "{}", refused.text());
+    assert_eq!(db.number("SELECT count(*) FROM judgements").await, 0);
+
+    assert_eq!(voter.vote(&matchup, "A").await.status, 200);
+    assert_eq!(judge(&voter, &judging, 5.0).await.status, 200);
 }

@@ -1,7 +1,13 @@
 //! The form in a browser, with and without scripts, by mouse and by keyboard.
 
+use buildoff::config::CaptchaService;
+
 use super::{builds_of, judge_build, start};
-use crate::support::{assert_fits_everywhere, open_page};
+use crate::support::db::TestDb;
+use crate::support::fake_captcha::{
+    CAPTCHA_SECRET, CAPTCHA_SITE_KEY, CAPTCHA_TOKEN, FakeCaptcha, FakeCaptchaMode, fake_widgets,
+};
+use crate::support::{TestServer, assert_fits_everywhere, open_page};
 
 const FORM: &str = "!!document.querySelector('#judgement .slider:not([hidden])')";
 const RESULT: &str = "!!document.querySelector('#next')";
@@ -107,4 +113,55 @@ async fn the_form_and_the_result_fit_every_size_and_theme() {
     assert_fits_everywhere(&mut page, "judge-result").await;
     page.goto(&server.low_quality_url("/judge")).await;
     page.wait_until(FORM).await;
+}
+
+#[tokio::test]
+async fn the_widget_of_a_service_that_checks_visitors_lies_over_the_form() {
+    let db = TestDb::seeded().await;
+    for service in [CaptchaService::Turnstile, CaptchaService::Hcaptcha] {
+        let captcha = FakeCaptcha::start(service, FakeCaptchaMode::Working).await;
+        let variables = [
+            ("PERSON_CHECK", service.name()),
+            ("PERSON_CHECK_SITE_KEY", CAPTCHA_SITE_KEY),
+            ("PERSON_CHECK_SECRET", CAPTCHA_SECRET),
+            ("RATE_LIMITS", "off"),
+            ("MIN_DWELL_MS", "0"),
+        ];
+        let server = TestServer::start_with_captcha_at(db.pool.clone(), &variables, &captcha.url).await;
+        let before = db.number("SELECT count(*) FROM judgements").await;
+        let page = open_page("about:blank").await;
+        page.add_init_script(&fake_widgets()).await;
+        page.goto(&server.low_quality_url("/judge")).await;
+        page.wait_until(FORM).await;
+        for (width, height) in [(390, 844), (1440, 900)] {
+            page.set_size(width, height).await;
+            page.run("document.querySelector('.slider').focus()").await;
+            for key in ["7", "Enter", "7", "Enter", "7", "Enter", "7", "Enter", "Enter"] {
+                page.press(key).await;
+            }
+            page.wait_until("!!document.querySelector('.person-check #widget')").await;
+            page.screenshot(&format!("judge-{}-{width}", service.name())).await;
+            let is_in_sight = "(({ top, bottom, left, right }) => \
+                top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth)";
+            assert!(
+                page.holds(&format!(
+                    "{is_in_sight}(document.querySelector('.person-check').getBoundingClientRect())"
+                ))
+                .await
+            );
+            page.click(".person-check > button").await;
+            page.wait_until("document.querySelector('#problem').innerText === 'The check was cancelled.'")
+                .await;
+        }
+        page.click("#send").await;
+        page.wait_until("!!document.querySelector('#widget')").await;
+        page.click("#widget").await;
+        page.wait_until(RESULT).await;
+        assert_eq!(
+            db.number("SELECT count(*) FROM judgements").await,
+            before + 1,
+            "nothing is asked for again"
+        );
+        assert_eq!(captcha.received(), [CAPTCHA_TOKEN]);
+    }
 }

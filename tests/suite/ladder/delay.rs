@@ -5,10 +5,12 @@ use std::time::Duration;
 use buildoff::arena::leaderboard::publish_shown_counts;
 use buildoff::arena::{Arena, Choice, PromptFilter, ReferencePolicy};
 use reqwest::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::{LadderFixture, settings, small_ladder};
 use crate::support::TestServer;
+use crate::support::judgements::insert_person_scores;
 
 /// A server on the fixture's database that shows results an hour late.
 async fn late_server(fixture: &LadderFixture, variables: &[(&str, &str)]) -> TestServer {
@@ -16,7 +18,7 @@ async fn late_server(fixture: &LadderFixture, variables: &[(&str, &str)]) -> Tes
     TestServer::start_with_env(fixture.db.pool.clone(), &[&hour[..], variables].concat()).await
 }
 
-async fn json(server: &TestServer, path: &str) -> Value {
+async fn get_json(server: &TestServer, path: &str) -> Value {
     server.get(path).send().await.unwrap().json().await.unwrap()
 }
 
@@ -54,7 +56,7 @@ async fn the_delayed_ladder_is_the_one_of_the_votes_of_an_hour_ago() {
     }
     fixture.execute("UPDATE shown SET public = least(public, 3)").await;
     for path in ["/api/leaderboard", "/api/leaderboard?tag=house"] {
-        let (shown, expected) = (json(&late, path).await, json(now, path).await);
+        let (shown, expected) = (get_json(&late, path).await, get_json(now, path).await);
         for (shown, expected) in
             models(&shown).as_array().unwrap().iter().zip(models(&expected).as_array().unwrap())
         {
@@ -109,7 +111,7 @@ async fn a_voters_own_reveal_is_not_delayed() {
     voter.fetch_builds(&matchup).await;
     let answer = voter.vote(&matchup, "A").await.json();
     assert_eq!(answer["reveal"]["a"]["elo"]["after"], 1508.0);
-    let board = json(&server, "/api/leaderboard").await;
+    let board = get_json(&server, "/api/leaderboard").await;
     assert!(models(&board).as_array().unwrap().iter().all(|model| model["votes"] == 0), "{board}");
 }
 
@@ -123,7 +125,7 @@ async fn a_closed_arena_takes_no_votes_and_keeps_its_pages() {
 
     let notice = "We are looking into unusual votes.";
     let closed = late_server(&fixture, &[("ARENA", "closed"), ("ARENA_NOTICE", notice)]).await;
-    let body = serde_json::json!({ "matchupId": matchup["id"], "choice": "A" });
+    let body = json!({ "matchupId": matchup["id"], "choice": "A" });
     for request in [
         closed.get("/api/arena/matchup"),
         closed.post("/api/arena/vote").json(&body),
@@ -138,4 +140,31 @@ async fn a_closed_arena_takes_no_votes_and_keeps_its_pages() {
         assert_eq!(closed.get(page).send().await.unwrap().status(), 200, "{page}");
     }
     assert_eq!(voter.send(Method::GET, "/api/arena/matchup", None).await.unwrap().status, 200);
+}
+
+#[tokio::test]
+async fn what_people_say_of_a_build_is_shown_late_except_to_those_who_judged() {
+    let fixture = small_ladder().await;
+    let server = late_server(&fixture, &[]).await;
+    let build: Uuid =
+        sqlx::query_scalar("SELECT id FROM builds WHERE prompt_id = 'castle' AND model_key = 'elm'")
+            .fetch_one(&fixture.db.pool)
+            .await
+            .unwrap();
+    insert_person_scores(&fixture.db.pool, Uuid::new_v4(), build, [9.0; 4], "Mine", None).await;
+    let page = async || server.voter().get(&format!("/builds/{build}")).await.text();
+    assert!(page().await.contains("Nobody has judged this build yet"));
+
+    let voter = server.voter();
+    let judging = voter.get(&format!("/api/judge/next?build={build}")).await.json();
+    let body = json!({ "id": judging["id"], "scores": { "task_progress": 5.0 } });
+    let answer = voter.post("/api/judge", &body).await.json();
+    assert_eq!(
+        answer["others"]["people"]["overall"]["mean"], 9.0,
+        "one's own reveal is not delayed: {answer}"
+    );
+
+    fixture.execute("UPDATE judgements SET at = at - interval '2 hours' WHERE overall = 9").await;
+    let page = page().await;
+    assert!(page.contains("<h3>One person <strong>9.0</strong></h3>"), "{page}");
 }

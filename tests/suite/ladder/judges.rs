@@ -118,6 +118,10 @@ async fn the_log_has_all_judgements_in_one_order_and_nothing_about_people() {
     let csv = fixture.text("/api/judgements.csv").await;
     let rows: Vec<Vec<&str>> = csv.lines().map(|row| row.split(',').collect()).collect();
     assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{csv}");
+    assert!(
+        rows[0].ends_with(&["exclusion", "decision"]) && rows[4].ends_with(&["over_budget", ""]),
+        "{csv}"
+    );
     let ids: Vec<_> = rows[1..].iter().map(|row| row[0].to_owned()).collect();
     assert_eq!(ids, lines.iter().map(|line| line["id"].to_string()).collect::<Vec<_>>());
     assert_eq!(fixture.server.get("/api/judgements.jsonl?after=x").send().await.unwrap().status(), 400);

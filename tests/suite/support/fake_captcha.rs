@@ -21,6 +21,25 @@ pub const CAPTCHA_SITE_KEY: &str = "10000000-ffff-ffff-ffff-000000000001";
 /// A token that the service has issued. It can be verified once.
 pub const CAPTCHA_TOKEN: &str = "P1_eyJ0.abc-DEF_123";
 
+/// What the services' scripts offer: a widget that gives its token when it is clicked.
+const FAKE_WIDGETS: &str = r#"
+    const widget = {
+      render(box, { sitekey, callback }) {
+        const button = document.createElement("button");
+        button.id = "widget";
+        button.textContent = sitekey;
+        button.addEventListener("click", () => callback(TOKEN));
+        box.append(button);
+      },
+    };
+    window.turnstile = window.hcaptcha = widget;
+"#;
+
+/// A script that stands in for those of the services.
+pub fn fake_widgets() -> String {
+    FAKE_WIDGETS.replace("TOKEN", &format!("{CAPTCHA_TOKEN:?}"))
+}
+
 /// How the service behaves.
 #[derive(Clone)]
 pub enum FakeCaptchaMode {

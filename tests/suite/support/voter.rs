@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use reqwest::header::{COOKIE, HeaderMap, SET_COOKIE};
-use reqwest::{Client, Method};
+use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, SET_COOKIE};
+use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use url::form_urlencoded;
 
 /// All choices of a vote, as in the API.
 pub const CHOICES: [&str; 4] = ["A", "B", "TIE", "BOTH_BAD"];
@@ -82,12 +83,25 @@ impl TestVoter {
         path: &str,
         body: Option<&Value>,
     ) -> reqwest::Result<TestResponse> {
-        let mut request = self.client.request(method, format!("{}{path}", self.base_url));
+        let request = self.client.request(method, format!("{}{path}", self.base_url));
+        self.send_with_cookie(match body {
+            Some(body) => request.json(body),
+            None => request,
+        })
+        .await
+    }
+
+    /// Sends a form, as a browser without scripts does.
+    pub async fn post_form(&self, path: &str, fields: &[(String, &str)]) -> TestResponse {
+        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        let request = self.client.post(format!("{}{path}", self.base_url)).body(body);
+        let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        self.send_with_cookie(request).await.unwrap()
+    }
+
+    async fn send_with_cookie(&self, mut request: RequestBuilder) -> reqwest::Result<TestResponse> {
         if let Some(cookie) = self.cookie() {
             request = request.header(COOKIE, cookie);
-        }
-        if let Some(body) = body {
-            request = request.json(body);
         }
         let response = request.send().await?;
         let set = response.headers().get(SET_COOKIE).map(|value| value.to_str().unwrap().to_owned());

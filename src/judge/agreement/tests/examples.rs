@@ -131,6 +131,24 @@ fn agreement_is_counted_by_pairs_and_both_orders() {
 }
 
 #[test]
+fn intervals_are_wider_where_pairs_share_a_build() {
+    // Half of the verdicts change with the sides: those on one build's pairs, or on as many pairs of different builds.
+    let votes = |pair: &dyn Fn(u128) -> (u128, u128)| {
+        let of_pair = |number: u128| {
+            let (a, b) = pair(number);
+            let swapped = if number < 10 { Choice::A } else { Choice::B };
+            [judge_vote(a, b, Choice::A), judge_vote(b, a, swapped)]
+        };
+        let judge_votes = (0..20).flat_map(of_pair).collect();
+        only_report(&AgreementData { judge_votes, ..AgreementData::default() }).consistency.unwrap()
+    };
+    let apart = votes(&|number| (100 + number, 200 + number));
+    let sharing = votes(&|number| (100 + number / 10, 200 + number));
+    assert_eq!((apart.value, sharing.value), (0.5, 0.5));
+    assert!(sharing.high - sharing.low > 1.5 * (apart.high - apart.low), "{sharing:?} and {apart:?}");
+}
+
+#[test]
 fn voters_are_compared_with_each_other_and_each_voter_counts_once() {
     let voter = |number, choice, (a, b)| PersonVote::new(id(a), id(b), Some(id(number)), choice);
     let votes = ten_pairs().flat_map(|pair| {

@@ -15,7 +15,7 @@ use super::queue::PausesView;
 use super::seed::{SeedEstimate, SeedJobView};
 use crate::app::App;
 use crate::arena::jobs;
-use crate::arena::jobs::judgements::JudgeTarget;
+use crate::arena::jobs::judgements::{JudgeTarget, JudgedBuilds};
 use crate::arena::{ModelKey, PromptId};
 use crate::web::openapi::codes;
 use crate::web::query::{flag, names};
@@ -51,6 +51,10 @@ struct JudgeQuery {
     #[serde(default, deserialize_with = "names")]
     #[param(value_type = Option<String>, example = "anthropic_claude_opus_5")]
     of: Vec<ModelKey>,
+    /// Only this build; of a pair, the one on the left.
+    build: Option<Uuid>,
+    /// Only the pair with this build on the right.
+    right_build: Option<Uuid>,
     /// At most so many builds or pairs, those in progress included.
     #[param(minimum = 1, maximum = 10_000, example = 50)]
     limit: Option<usize>,
@@ -156,7 +160,18 @@ impl JudgeQuery {
         if self.limit.is_some_and(|limit| !(1..=MAX_LIMIT).contains(&limit)) {
             return Err(Error::bad_request("limit is a number from 1 to 10000."));
         }
+        let only = match (self.build, self.right_build) {
+            (None, None) => None,
+            (Some(build), None) if !self.pairwise => Some(JudgedBuilds::One(build)),
+            (Some(left), Some(right)) if self.pairwise => Some(JudgedBuilds::Pair { left, right }),
+            _ => {
+                return Err(Error::bad_request(
+                    "A pair has a build and a rightBuild; anything else has only a build.",
+                ));
+            }
+        };
         Ok(JudgeRequest {
+            only,
             judge: self.model,
             pairwise: self.pairwise,
             prompts: self.prompt,

@@ -124,13 +124,20 @@ impl JudgementFields {
         self.evidence.get(criterion).map_or("", String::as_str)
     }
 
-    /// Each criterion needs a score, or a tick that says there is none, so that nothing is left out by accident.
+    /// Each criterion needs a score, or a tick that says there is none, so that nothing is left out by accident. Both are
+    /// a mistake, too: without a script, a typed score does not take the tick away.
     pub fn read(&self) -> Result<PersonScores, FieldProblem> {
         let mut scores = BTreeMap::new();
         for criterion in CriteriaText::build().applicable().iter() {
             let text = self.score(&criterion).trim();
             let score = match text {
-                _ if self.is_unsure(&criterion) => None,
+                "" if self.is_unsure(&criterion) => None,
+                _ if self.is_unsure(&criterion) => {
+                    return Err(FieldProblem(format!(
+                        "For {}, either give a score or tick “Can’t say”.",
+                        criterion.title()
+                    )));
+                }
                 "" => {
                     return Err(FieldProblem(format!(
                         "Give a score for {}, or tick “Can’t say”.",
@@ -202,6 +209,9 @@ mod tests {
         for bad in ["", "x", "NaN", "11"] {
             assert!(JudgementFields::of(all(bad)).read().is_err(), "{bad}");
         }
+        let mut both = all("7");
+        both.push((format!("unsure-{}", keys[0]), "on".to_owned()));
+        assert!(JudgementFields::of(both).read().is_err(), "a score and a tick");
         let mut some = all("");
         some[0].1 = "4".to_owned();
         some.extend(keys[1..].iter().map(|key| (format!("unsure-{key}"), "on".to_owned())));

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::arena::Voter;
 use crate::arena::builds::{self, Build};
 use crate::arena::judgements::{
-    self, BuildJudgements, ModelJudgement, OwnJudgement, PeopleJudgements, ScoreSpread,
+    BuildJudgements, ModelJudgement, OwnJudgement, PeopleJudgements, ScoreSpread,
 };
 use crate::judge::criteria::Criterion;
 use crate::judge::scores::Scores;
@@ -115,7 +115,7 @@ impl JudgedBuildParts {
         let Some(found) = builds::find(&app.pool, build).await?.filter(|build| !build.withheld) else {
             return Ok(None);
         };
-        let others = judgements::of_build(&app.pool, build, Some(voter)).await?;
+        let others = app.arena.others_judgements(voter, build).await?;
         Ok(Some(Self { build: found, own, others }))
     }
 }

@@ -1,11 +1,15 @@
 //! `buildoff judge`.
 
 use std::process::{Command, Output};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
 
+use super::super::following::{FollowingCommand, gated, until_asked};
 use super::{JudgingFixture, SCORES};
+use crate::support::{FakeProtocol, FakeProvider};
 
 async fn run(fixture: &JudgingFixture, arguments: &[&str]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_buildoff"));
@@ -53,4 +57,44 @@ async fn judge_ends_with_2_for_a_model_that_sees_no_pictures_and_with_1_if_an_an
     assert!(error.contains("Model maker does not see pictures, so it cannot judge builds."), "{error}");
     let (code, printed, _) = run(&fixture, &["--model", "judge", "--prompt", "barn"]).await;
     assert_eq!(code, 1, "{printed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn judge_that_is_stopped_keeps_the_answer_that_streams_and_says_what_stays_queued() {
+    let gate = Arc::new(Notify::new());
+    let waiting = Arc::clone(&gate);
+    let handler = move |_: &_| gated(SCORES, Arc::clone(&waiting));
+    let provider = FakeProvider::with_handler(FakeProtocol::Compatible, handler).await;
+    let fixture = JudgingFixture::start(provider, false).await;
+    let JudgingFixture { db, catalog, admin, provider, .. } = &fixture;
+    let variables = catalog.variables(&[("AI_AT_ONCE", "1")]);
+    let command = FollowingCommand::start("judge", db, &variables, &["--model", "judge"]);
+    until_asked(provider).await;
+    admin.enqueue("shed", "judge").await;
+    command.interrupt();
+    command.until_logged("waiting for an answer to end").await;
+    gate.notify_one();
+    let (code, printed) = command.end().await;
+    assert_eq!(code, 130, "{printed}");
+    for part in [
+        "judge has judged 1 of 3 builds, 0 failed",
+        "1 build ended, which cost $",
+        "Stopped. 2 builds still queued or running. A running Buildoff goes on with them, or else the next that starts.",
+        "To drop them: buildoff cancel --kind judge --model judge",
+    ] {
+        assert!(printed.contains(part), "{part:?} in {printed}");
+    }
+    let mut cancel = Command::new(env!("CARGO_BIN_EXE_buildoff"));
+    cancel
+        .args(["cancel", "--kind", "judge", "--model", "judge"])
+        .env("DATABASE_URL", db.url())
+        .envs(variables);
+    let cancelled = spawn_blocking(move || cancel.output().unwrap()).await.unwrap();
+    assert!(String::from_utf8_lossy(&cancelled.stdout).contains("2 jobs cancelled."), "{cancelled:?}");
+    let left = "SELECT count(*) FROM jobs WHERE state = 'queued' AND kind = 'build'";
+    assert_eq!(
+        (db.number(left).await, provider.requests().len()),
+        (1, 1),
+        "the judge's own build is still wanted"
+    );
 }

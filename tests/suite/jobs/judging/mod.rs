@@ -1,6 +1,7 @@
 //! Judges: vision models that give builds scores and compare pairs. Each question is asked once, and no rating changes.
 
 mod commands;
+mod log_order;
 mod pairs;
 mod queue;
 

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::{full_answer, outcomes};
 use super::{JudgingFixture, SCORES, shown};
+use crate::support::sample_spec;
 
 const LEFT: &str = r#"{"reason": "A has the larger door.", "choice": "A"}"#;
 
@@ -73,4 +74,48 @@ async fn ratings_and_votes_stay_as_they_are_to_the_byte() {
         .output()
         .unwrap();
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
+}
+
+#[tokio::test]
+async fn a_limit_is_of_pairs_and_one_order_of_a_pair_can_be_asked_about_again() {
+    let fixture = JudgingFixture::without_worker().await;
+    let JudgingFixture { admin, db, .. } = &fixture;
+    let imported = admin.post("/api/admin/import-build?modelKey=other&promptId=barn", sample_spec(7)).await;
+    assert!((200..300).contains(&imported.status), "{}", imported.text());
+    for prompt in ["shed", "barn"] {
+        let voter = fixture.server.voter();
+        let matchup = voter.matchup_on(prompt).await.json();
+        voter.fetch_builds(&matchup).await;
+        assert_eq!(voter.vote(&matchup, "A").await.status, 200);
+    }
+    let ids = |answer: &Value| -> Vec<String> {
+        answer["jobs"].as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let queued = ids(&fixture.judge("&pairwise=1&limit=1").await);
+    assert_eq!(queued.len(), 2, "a pair has two orders");
+    assert_eq!(admin.delete(&format!("/api/admin/jobs/{}", queued[0])).await.status, 204);
+    assert_eq!(
+        ids(&fixture.judge("&pairwise=1&limit=1").await),
+        queued[1..],
+        "half of another pair is not queued"
+    );
+
+    let judged = admin.job(&queued[0]).await["judged"].clone();
+    let order = format!(
+        "&build={}&rightBuild={}",
+        judged["buildId"].as_str().unwrap(),
+        judged["rightBuildId"].as_str().unwrap()
+    );
+    let again = fixture.judge(&format!("&pairwise=1&retryFailed=1{order}")).await;
+    assert_eq!((&again["targets"], ids(&again).len()), (&json!(1), 1), "{again}");
+    let new = admin.job(&ids(&again)[0]).await;
+    assert_eq!((&new["judged"], &new["state"]), (&judged, &json!("queued")));
+    assert_eq!(db.number("SELECT count(*) FROM jobs WHERE state = 'queued'").await, 2);
+    for wrong in [&order, "&pairwise=1&rightBuild=0190b6f2-0a4e-7c11-9f5e-3b8f6c1d2e70"] {
+        assert_eq!(
+            admin.post(&format!("/api/admin/judge?model=judge{wrong}"), "").await.status,
+            400,
+            "{wrong}"
+        );
+    }
 }

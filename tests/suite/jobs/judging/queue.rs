@@ -146,3 +146,25 @@ async fn jobs_are_listed_by_their_kind() {
     let audit = fixture.admin.get("/api/admin/audit").await.text();
     assert!(audit.contains("\"judge\""), "{audit}");
 }
+
+#[tokio::test]
+async fn jobs_of_one_kind_are_cancelled_and_those_of_the_other_stay() {
+    let fixture = JudgingFixture::without_worker().await;
+    let JudgingFixture { admin, .. } = &fixture;
+    fixture.judge("").await;
+    admin.enqueue("shed", "judge").await;
+    let counts = async || admin.get("/api/admin/status").await.json()["counts"].clone();
+    assert_eq!((&counts().await["queuedJudging"], &counts().await["runningJudging"]), (&json!(3), &json!(0)));
+    let cancelled = admin.delete("/api/admin/jobs?kind=judge&model=judge&prompt=barn").await.json();
+    assert_eq!(cancelled["cancelled"], 1, "{cancelled}");
+    let cancelled = admin.delete("/api/admin/jobs?kind=judge&model=judge").await.json();
+    assert_eq!(cancelled["cancelled"], 2, "{cancelled}");
+    assert_eq!(counts().await["queuedJudging"], 0);
+    assert_eq!(
+        fixture.db.number("SELECT count(*) FROM jobs WHERE state = 'queued' AND kind = 'build'").await,
+        1
+    );
+    let cancelled = admin.delete("/api/admin/jobs?kind=build").await.json();
+    assert_eq!(cancelled["cancelled"], 1, "{cancelled}");
+    assert_eq!(admin.delete("/api/admin/jobs?kind=run").await.status, 400);
+}

@@ -67,6 +67,9 @@ pub(super) struct JobStateName(JobState);
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct CancelQuery {
+    /// Only jobs of this kind: build or judge.
+    #[param(value_type = Option<String>, example = "judge")]
+    kind: Option<JobKindName>,
     /// Only jobs of these models: keys, separated by commas.
     #[serde(default, deserialize_with = "names")]
     #[param(value_type = Option<String>, example = "openai_gpt_5_2_pro")]
@@ -156,16 +159,17 @@ pub(super) async fn list(
 pub(super) async fn cancel_all(
     State(app): State<App>,
     RequireAdmin(admin): RequireAdmin,
-    Query(CancelQuery { model, prompt }): Query<CancelQuery>,
+    Query(CancelQuery { kind, model, prompt }): Query<CancelQuery>,
 ) -> Result<Json<CancelAllResponse>, Error> {
+    let kind = kind.map(|JobKindName(kind)| kind);
     let selection = SlotSelection { models: model, prompts: prompt, tags: Vec::new() };
     let mut transaction = app.pool.begin().await?;
     selection.check(&Coverage::read(&mut transaction, &app.config.arena).await?)?;
     let SlotSelection { models, prompts, .. } = &selection;
-    let ids = jobs::under_way(&mut *transaction, models, prompts).await?;
+    let ids = jobs::under_way(&mut *transaction, kind, models, prompts).await?;
     let cancelled = jobs::cancel_these(&mut transaction, &ids).await?;
     if cancelled > 0 {
-        let detail = json!({ "jobs": cancelled });
+        let detail = json!({ "jobs": cancelled, "kind": kind.map(JobKind::name) });
         audit::record(&mut transaction, admin, "cancel", &subject(&selection), detail).await?;
     }
     transaction.commit().await?;
