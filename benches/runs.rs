@@ -25,9 +25,9 @@ const STEPS: u64 = 600;
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("a runtime"));
 static THREADS: LazyLock<WorldThreads> = LazyLock::new(|| WorldThreads::new().expect("threads"));
 
-struct Unheard;
+struct IgnoredExchanges;
 
-impl RunListener for Unheard {
+impl RunListener for IgnoredExchanges {
     fn on_exchange(&mut self, _: &RunExchange<'_>) {}
 }
 
@@ -57,7 +57,7 @@ fn run_of_600_steps(bencher: Bencher<'_, '_>, task: &str) {
             terrains: Default::default(),
             threads: THREADS.clone(),
         };
-        let outcome = RUNTIME.block_on(run_task(&order.tasks[0], &setup, &*agent, &mut Unheard));
+        let outcome = RUNTIME.block_on(run_task(&order.tasks[0], &setup, &*agent, &mut IgnoredExchanges));
         assert_eq!(outcome.expect("a run").steps, STEPS);
     });
 }

@@ -12,7 +12,7 @@ mod claims;
 mod reading;
 
 pub use self::claims::{
-    AssessmentLease, ClaimedAssessment, ClaimedRun, EndedRun, RunEnd, RunEndingKind, RunProgress, claim,
+    AssessmentLease, ClaimedAssessment, ClaimedRun, EndedRun, RunEndingKind, RunProgress, RunSummary, claim,
 };
 pub use self::reading::{
     Assessment, AssessmentState, RunState, StoredResult, StoredRun, find, find_run, list, recording, results,

@@ -55,7 +55,7 @@ impl From<sqlx::Error> for PlaceError {
 }
 
 /// The agent that is meant.
-struct Participant {
+struct FoundAgent {
     agent: Option<ModelKey>,
     url: String,
     allows_private: bool,
@@ -126,7 +126,7 @@ impl Assessor {
     }
 
     /// The agent with a key or an address, if it may be assessed.
-    async fn participant(&self, name: &str, rights: &OrderRights) -> Result<Participant, PlaceError> {
+    async fn participant(&self, name: &str, rights: &OrderRights) -> Result<FoundAgent, PlaceError> {
         let agents = agents::all(&self.pool).await?;
         let known = agents.iter().find(|agent| agent.entry.key.as_str() == name);
         let url = match known {
@@ -166,7 +166,7 @@ impl Assessor {
             outbound::resolve(&url, false).await?;
         }
         let agent = known.map(|RegisteredAgent { entry, .. }| entry.key.clone());
-        Ok(Participant { agent, url, allows_private })
+        Ok(FoundAgent { agent, url, allows_private })
     }
 }
 

@@ -15,7 +15,8 @@ use super::{Assessor, LEASE};
 use crate::arena::agents;
 use crate::arena::assessments::board::NewBoardEntry;
 use crate::arena::assessments::{
-    self, ClaimedAssessment, ClaimedRun, EndedRun, RunEnd, RunEndingKind, RunProgress, RunState, StoredRun,
+    self, ClaimedAssessment, ClaimedRun, EndedRun, RunEndingKind, RunProgress, RunState, RunSummary,
+    StoredRun,
 };
 use crate::arena::catalog::AgentSource;
 use crate::arena::jobs::LeaseError;
@@ -65,7 +66,7 @@ struct Contestant {
 struct DoneRun<'a> {
     task: &'a OrderedTask,
     given: f64,
-    end: &'a RunEnd,
+    end: &'a RunSummary,
 }
 
 impl<'a> DoneRun<'a> {
@@ -306,8 +307,8 @@ fn is_same_task(task: &OrderedTask, category: &str, name: &str) -> bool {
     (task.task.category(), task.task.name()) == (category, name)
 }
 
-fn scored<'t>(task: &'t OrderedTask, given: f64, end: &RunEnd) -> ScoredRun<'t> {
-    let RunEnd { payable, held, assisted, .. } = *end;
+fn scored<'t>(task: &'t OrderedTask, given: f64, end: &RunSummary) -> ScoredRun<'t> {
+    let RunSummary { payable, held, assisted, .. } = *end;
     ScoredRun { task, given, payable, held, assisted, error: end.words.clone(), video: VideoScore::NoJudge }
 }
 
@@ -329,7 +330,7 @@ fn ended_run(outcome: &RunOutcome) -> EndedRun {
             given: outcome.given,
             answer_ms: i64::try_from(outcome.answer_time.as_millis()).unwrap_or(i64::MAX),
         },
-        end: RunEnd {
+        end: RunSummary {
             kind,
             words: is_early.then(|| outcome.ending.to_string()),
             payable: outcome.payable,
@@ -345,7 +346,7 @@ fn ended_run(outcome: &RunOutcome) -> EndedRun {
 fn broken(words: String) -> EndedRun {
     EndedRun {
         progress: RunProgress::default(),
-        end: RunEnd {
+        end: RunSummary {
             kind: RunEndingKind::Broken,
             words: Some(words),
             payable: 0.0,

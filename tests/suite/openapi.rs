@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
-use crate::support::fake_agent::FakeAgent;
+use crate::support::fake_agent::{AgentStep, FakeAgent};
 use crate::support::voter::{TestResponse, solve_work};
 use crate::support::{
     FakePart, FakeProtocol, FakeProvider, TestAdmin, TestCatalog, TestServer, TestVoter, open_page,
@@ -76,6 +76,11 @@ async fn every_api_route_is_in_the_document() {
         "/api/judge/next",
         "/api/judge/skip",
         "/api/leaderboard",
+        "/api/assessments",
+        "/api/assessments/{id}",
+        "/api/assessments/{id}/results.json",
+        "/api/runs/{id}",
+        "/api/agents/board",
         "/api/models/{key}",
         "/api/builds/{id}",
         "/api/builds/{id}/grid",
@@ -470,6 +475,52 @@ async fn record_sandbox(recorded: &mut RecordedResponses, server: &TestServer, g
     }
 }
 
+async fn call_assessment_operations() -> Vec<Value> {
+    let mut recorded = RecordedResponses::default();
+    let db = TestDb::new().await;
+    let server = TestServer::start_with_worker(db.pool.clone(), &[("RATE_LIMITS", "off")]).await;
+    let voter = server.voter();
+    let agent = FakeAgent::start([AgentStep::Act(r#"{"keys": ["forward"]}"#)]).await;
+    let sleeper = FakeAgent::start([AgentStep::Never]).await;
+    let order = |agent: &str| {
+        json!({
+            "participants": { "agent": agent },
+            "config": { "tasks": ["craft_ladder"], "max_steps": 2, "seed": 7 },
+        })
+    };
+    let all = "/api/assessments";
+    let ordered = recorded.post(&voter, "orderAssessment", all, order(&agent.url)).await;
+    for refused in ["nobody", "http://192.0.2.1", "ftp://127.0.0.1"] {
+        recorded.post(&voter, "orderAssessment", all, order(refused)).await;
+    }
+    recorded.post(&voter, "orderAssessment", all, json!({ "participants": {} })).await;
+    let path = format!("{all}/{}", ordered["id"].as_str().unwrap());
+    recorded.get(&voter, "assessmentEvents", &format!("{path}/events")).await;
+    let assessment = recorded.get(&voter, "assessment", &path).await;
+    recorded.get(&voter, "listAssessments", all).await;
+    recorded.get(&voter, "listAssessments", &format!("{all}?agent=No%20key")).await;
+    recorded.get(&voter, "assessmentResults", &format!("{path}/results.json")).await;
+    recorded.get(&voter, "agentBoard", "/api/agents/board").await;
+    recorded.get(&voter, "agentBoard", "/api/agents/board?category=flying").await;
+    let run = format!("/api/runs/{}", assessment["runs"][0]["id"].as_str().unwrap());
+    let unended = recorded.post(&voter, "orderAssessment", all, order(&sleeper.url)).await;
+    let unended = format!("{all}/{}", unended["id"].as_str().unwrap());
+    recorded.get(&voter, "assessmentResults", &format!("{unended}/results.json")).await;
+    for (operation, end) in [("run", ""), ("runRecording", "/recording"), ("runFrame", "/frames/0")] {
+        recorded.get(&voter, operation, &format!("{run}{end}")).await;
+        recorded.get(&voter, operation, &format!("/api/runs/nothing{end}")).await;
+    }
+    for (operation, end) in
+        [("assessment", ""), ("assessmentEvents", "/events"), ("assessmentResults", "/results.json")]
+    {
+        recorded.get(&voter, operation, &format!("{all}/nothing{end}")).await;
+    }
+    for path in [&unended, &unended, &format!("{all}/nothing")] {
+        recorded.record("cancelAssessment", &voter.send(Method::DELETE, path, None).await.unwrap());
+    }
+    recorded.0
+}
+
 /// Returns the URL of one of the run's grids.
 async fn record_run(recorded: &mut RecordedResponses, server: &TestServer, request: &Value) -> String {
     let answer = server.voter().post("/api/generate", request).await;
@@ -485,7 +536,12 @@ async fn every_operation_answers_as_documented() {
     let document = document(&server).await;
     let operations = operations(&document);
 
-    let recorded = [call_public_operations(&db, &server).await, call_admin_operations().await].concat();
+    let recorded = [
+        call_public_operations(&db, &server).await,
+        call_admin_operations().await,
+        call_assessment_operations().await,
+    ]
+    .concat();
 
     for entry in &recorded {
         let (method, path, documentation) = &operations[entry["operation"].as_str().unwrap()];

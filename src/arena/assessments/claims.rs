@@ -81,7 +81,7 @@ pub enum RunEndingKind {
 
 /// The end of a run.
 #[derive(Clone, Debug)]
-pub struct RunEnd {
+pub struct RunSummary {
     pub kind: RunEndingKind,
     /// Why it ended early.
     pub words: Option<String>,
@@ -96,7 +96,7 @@ pub struct RunEnd {
 #[derive(Clone, Debug)]
 pub struct EndedRun {
     pub progress: RunProgress,
-    pub end: RunEnd,
+    pub end: RunSummary,
     pub paid: Value,
     pub open: Value,
     pub recording: Option<Vec<u8>>,

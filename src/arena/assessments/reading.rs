@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::{Orderer, RunEnd, RunEndingKind, RunProgress};
+use super::{Orderer, RunEndingKind, RunProgress, RunSummary};
 use crate::arena::ModelKey;
 use crate::arena::catalog::AgentSource;
 use crate::judge::scores::Revision;
@@ -86,7 +86,7 @@ pub struct StoredRun {
     pub ended_at: Option<OffsetDateTime>,
     pub progress: RunProgress,
     /// None before the run has ended.
-    pub end: Option<RunEnd>,
+    pub end: Option<RunSummary>,
     /// The steps in which something was paid, and how much.
     pub paid: Vec<(u64, f64)>,
     /// What was not paid.
@@ -248,7 +248,7 @@ impl RunRow {
                 given: self.given,
                 answer_ms: self.answer_ms,
             },
-            end: self.ending.as_deref().and_then(RunEndingKind::parse).map(|kind| RunEnd {
+            end: self.ending.as_deref().and_then(RunEndingKind::parse).map(|kind| RunSummary {
                 kind,
                 words: self.ending_words,
                 payable: self.payable.unwrap_or_default(),
