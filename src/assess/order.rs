@@ -162,6 +162,10 @@ impl AssessmentOrder {
     }
 
     pub fn read(body: &Value) -> Result<Self, OrderProblem> {
+        if !body.is_object() {
+            let example = r#"{"participants": {"agent": "https://agents.example"}}"#;
+            return Err(OrderProblem(format!("An order is an object such as {example}.")));
+        }
         let order =
             OrderBody::deserialize(body).map_err(|error| OrderProblem(format!("The order: {error}.")))?;
         Self::new(order.participants.agent, &order.config)

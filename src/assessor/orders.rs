@@ -74,9 +74,9 @@ impl OrderRights {
     /// Whether an assessment of somebody may be cancelled.
     pub fn may_cancel(&self, ordered_by: Orderer) -> bool {
         match self {
-            Self::Admin { .. } | Self::ThisMachine => true,
+            Self::Admin { .. } => true,
             Self::Owner { token, .. } => ordered_by == Orderer::Owner(*token),
-            Self::Anybody => ordered_by == Orderer::Visitor,
+            Self::ThisMachine | Self::Anybody => ordered_by == Orderer::Visitor,
             Self::Nobody => false,
         }
     }

@@ -36,6 +36,11 @@ async fn what_cannot_be_carried_out_is_refused_with_what_would_be_right() {
         assert_eq!((status, &refused["code"]), (400, &json!("bad_order")), "{config}: {refused}");
         assert!(refused["error"].as_str().unwrap().contains(words), "{config}: {refused}");
     }
+    for no_order in [json!([]), Value::Null, json!("crafting")] {
+        let answer = fixture.server.post(ASSESSMENTS).json(&no_order).send().await.unwrap();
+        let refused: Value = answer.json().await.unwrap();
+        assert!(refused["error"].as_str().unwrap().starts_with("An order is an object"), "{refused}");
+    }
     let (status, refused) = fixture.order("nobody", &short()).await;
     assert_eq!((status, &refused["code"]), (404, &json!("no_agent")));
     let (status, refused) = fixture.order("ftp://127.0.0.1/", &short()).await;
