@@ -166,8 +166,8 @@ impl AssessmentOrder {
             let example = r#"{"participants": {"agent": "https://agents.example"}}"#;
             return Err(OrderProblem(format!("An order is an object such as {example}.")));
         }
-        let order =
-            OrderBody::deserialize(body).map_err(|error| OrderProblem(format!("The order: {error}.")))?;
+        let order = OrderBody::deserialize(with_whole_numbers(body))
+            .map_err(|error| OrderProblem(format!("The order: {error}.")))?;
         Self::new(order.participants.agent, &order.config)
     }
 
@@ -236,6 +236,26 @@ impl OrderedTask {
         };
         let max_steps = max_steps.unwrap_or(usual);
         Self { length, max_steps, has_usual_steps: max_steps == usual, task }
+    }
+}
+
+/// The same with whole numbers for floats without a fraction: programs that know nothing but floats, such as all that
+/// send data by protocol buffers, write 600 as 600.0.
+fn with_whole_numbers(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => match number.as_f64() {
+            Some(float)
+                if number.is_f64() && float.fract() == 0.0 && (0.0..=MAX_SEED as f64).contains(&float) =>
+            {
+                Value::from(float as u64)
+            }
+            _ => value.clone(),
+        },
+        Value::Array(items) => items.iter().map(with_whole_numbers).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| (name.clone(), with_whole_numbers(value))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => value.clone(),
     }
 }
 
@@ -321,6 +341,14 @@ mod tests {
         assert_eq!(steps(json!({ "revision": "mcu-0" })), 900);
         assert_eq!(steps(json!({ "revision": "mcu-1-code" })), 600);
         assert_eq!(steps(json!({ "max_steps": 12_000 })), 12_000);
+    }
+
+    #[test]
+    fn floats_without_a_fraction_are_whole_numbers() {
+        let ordered = order(&json!({ "max_steps": 7.0, "seed": 9.0, "obs_size": [64.0, 32.0] })).unwrap();
+        assert_eq!((ordered.tasks[0].max_steps, ordered.seed, ordered.size), (7, Some(9), [64, 32]));
+        assert!(order(&json!({ "max_steps": 7.5 })).is_err());
+        assert!(order(&json!({ "max_steps": -7.0 })).is_err());
     }
 
     #[test]
