@@ -1,6 +1,6 @@
 //! Rebuilds the program when embedded files change, although no Rust file does.
 fn main() {
-    for folder in ["builds", "migrations", "static"] {
+    for folder in ["builds", "criteria", "migrations", "static"] {
         println!("cargo:rerun-if-changed={folder}");
     }
 }

@@ -17,10 +17,12 @@
 //! The heading of the first level is optional. Anything else is an error with its line, so that a slip in a file cannot
 //! quietly change what a judge is told.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
+use rust_embed::Embed;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use voxel::codec::Digest;
@@ -30,6 +32,11 @@ pub const MAX_CRITERIA_BYTES: usize = 32 << 10;
 
 /// Stands under a criterion that does not apply.
 const NOT_APPLICABLE: &str = "not applicable";
+
+/// `<category>/<task>.md`, and `build.md`
+#[derive(Embed)]
+#[folder = "criteria/"]
+struct CriteriaFiles;
 
 /// What a judge scores, from 0 to 10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
@@ -163,6 +170,19 @@ impl CriteriaText {
         &BUILD
     }
 
+    /// The criteria for runs of a task. None if the task is unknown.
+    #[expect(clippy::expect_used, reason = "the files are embedded, and a test reads them")]
+    pub fn of_task(category: &str, task: &str) -> Option<&'static Self> {
+        static TASKS: LazyLock<HashMap<String, CriteriaText>> = LazyLock::new(|| {
+            let of_tasks = CriteriaFiles::iter().filter(|path| path.contains('/'));
+            let read = |path: &str| read_file(path).and_then(|file| file.parse().ok());
+            of_tasks
+                .map(|path| (path.to_string(), read(&path).expect("the criteria for tasks are well-formed")))
+                .collect()
+        });
+        TASKS.get(&format!("{category}/{task}.md"))
+    }
+
     /// What the criterion means here. None if it does not apply.
     pub fn text(&self, criterion: Criterion) -> Option<&str> {
         self.texts[criterion.index()].as_deref()
@@ -247,6 +267,10 @@ impl CriteriaText {
     }
 }
 
+fn read_file(path: &str) -> Option<String> {
+    String::from_utf8(CriteriaFiles::get(path)?.data.into_owned()).ok()
+}
+
 struct CriterionSection {
     line: usize,
     text: String,
@@ -273,6 +297,8 @@ fn error(line: usize, message: impl Into<String>) -> CriteriaError {
 
 #[cfg(test)]
 mod tests {
+    use world::task::{catalogue, find_task};
+
     use super::*;
 
     fn file_with(text_of: impl Fn(Criterion) -> &'static str) -> String {
@@ -307,6 +333,26 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn every_task_that_can_be_run_has_criteria() {
+        for path in CriteriaFiles::iter() {
+            let parsed = read_file(&path).unwrap().parse::<CriteriaText>();
+            parsed.unwrap_or_else(|error| panic!("criteria/{path}, {error}"));
+        }
+        let tasks =
+            catalogue().iter().filter_map(|facts| find_task(&format!("{}/{}", facts.category, facts.name)));
+        let mut runnable = 0;
+        for task in tasks {
+            let name = format!("{}/{}", task.category(), task.name());
+            let criteria = CriteriaText::of_task(task.category(), task.name());
+            let criteria = criteria.unwrap_or_else(|| panic!("criteria/{name}.md is missing"));
+            assert!(criteria.applies(Criterion::TaskProgress), "{name}");
+            runnable += 1;
+        }
+        assert!(runnable > 0);
+        assert_eq!(CriteriaText::of_task("crafting", "craft_moon"), None);
     }
 
     #[test]
