@@ -194,7 +194,7 @@ impl Assessor {
                     Err(LeaseError::Lost) => return,
                     // The lease is longer than that.
                     Err(LeaseError::Database(error)) => {
-                        tracing::warn!(%error, "a lease could not be renewed")
+                        tracing::warn!(%error, "a lease could not be renewed");
                     }
                 }
             }

@@ -12,7 +12,7 @@ use axum::http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::api::{AdminApi, ApiArgs};
+use super::api::{AdminApi, ApiArgs, CommandWork};
 use super::catalog::{self, CatalogEntry};
 use super::output::{self, OutputArgs};
 use crate::arena::ModelKey;
@@ -157,7 +157,7 @@ pub(super) fn run(arguments: &AgentsArgs) -> anyhow::Result<ExitCode> {
     if let Some(AgentsCommand::Try(arguments)) = &arguments.command {
         return r#try::run(arguments, json);
     }
-    arguments.connection.run(false, async |api| {
+    arguments.connection.run(CommandWork::Nothing, async |api| {
         let patch =
             async |keys: &[ModelKey], change| catalog::patch_each::<CliAgent>(api, keys, &change, json).await;
         match arguments.command.as_ref().unwrap_or(&AgentsCommand::List) {

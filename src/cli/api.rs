@@ -42,6 +42,22 @@ enum Transport {
     Remote { client: Client, server: Url, token: Secret },
 }
 
+/// What this process carries out while a command waits for it. A server carries out everything by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CommandWork {
+    /// The command waits for nothing.
+    Nothing,
+    /// What models are asked for.
+    Jobs,
+    Assessments,
+}
+
+impl CommandWork {
+    pub fn jobs_if(waits: bool) -> Self {
+        if waits { Self::Jobs } else { Self::Nothing }
+    }
+}
+
 /// How a command that waits for work is ended from outside.
 #[derive(Clone, Default)]
 pub(super) struct CommandStop {
@@ -74,36 +90,46 @@ pub(super) fn is_temporary(error: &anyhow::Error) -> bool {
 }
 
 impl ApiArgs {
-    /// Runs a command that uses the API. With `works`, the command waits for jobs: this process carries them out
-    /// meanwhile, unless the command goes to a server, which does that itself. A signal ends other commands; one that
-    /// waits for jobs ends by itself, once the answers that stream have come or the second signal has.
+    /// Runs a command that uses the API. The work that it waits for is carried out by this process meanwhile, unless the
+    /// command goes to a server, which does that itself. A signal ends commands that wait for nothing; others end by
+    /// themselves, once the answers that stream have come or the second signal has.
     pub fn run(
         &self,
-        works: bool,
+        work: CommandWork,
+        command: impl AsyncFnOnce(&AdminApi) -> anyhow::Result<ExitCode>,
+    ) -> anyhow::Result<ExitCode> {
+        self.run_with_token(None, work, command)
+    }
+
+    /// The same with a token in place of that in `ADMIN_TOKEN`, for a server.
+    pub fn run_with_token(
+        &self,
+        token: Option<&str>,
+        work: CommandWork,
         command: impl AsyncFnOnce(&AdminApi) -> anyhow::Result<ExitCode>,
     ) -> anyhow::Result<ExitCode> {
         let config = Config::load()?;
         logging::start_quietly(&config.logging)?;
         if let Some(server) = &self.server {
-            let transport = Transport::remote(server.clone(), config.admin_token)?;
-            return super::runtime()?.block_on(run_remotely(transport, works, command));
+            let transport = Transport::remote(server.clone(), token.map(Secret::new).or(config.admin_token))?;
+            return super::runtime()?.block_on(run_remotely(transport, work, command));
         }
         let config = Arc::new(config);
         super::open_database(&config, async |database| {
             let app = App::new(Arc::clone(&config), database.pool().clone())?;
             app.worker.refresh_agents().await?;
-            run_in_process(app, works, command).await
+            run_in_process(app, work, command).await
         })
     }
 }
 
-/// The server goes on with the jobs, so there is nothing to wait for after a signal.
+/// The server goes on with the work, so there is nothing to wait for after a signal.
 async fn run_remotely(
     transport: Transport,
-    works: bool,
+    work: CommandWork,
     command: impl AsyncFnOnce(&AdminApi) -> anyhow::Result<ExitCode>,
 ) -> anyhow::Result<ExitCode> {
-    if !works {
+    if work == CommandWork::Nothing {
         return command(&AdminApi { transport, stop: CommandStop::default() }).await;
     }
     let signals = signals::watch()?;
@@ -117,16 +143,18 @@ async fn run_remotely(
 
 async fn run_in_process(
     app: App,
-    works: bool,
+    work: CommandWork,
     command: impl AsyncFnOnce(&AdminApi) -> anyhow::Result<ExitCode>,
 ) -> anyhow::Result<ExitCode> {
     let signals = signals::watch()?;
-    let (worker, closing) = (app.worker.clone(), app.shutdown.clone());
+    let (worker, assessor, closing) = (app.worker.clone(), app.assessor.clone(), app.shutdown.clone());
     let mut working = tokio::spawn({
-        let worker = worker.clone();
+        let (worker, assessor) = (worker.clone(), assessor.clone());
         async move {
-            if works {
-                worker.run().await;
+            match work {
+                CommandWork::Nothing => {}
+                CommandWork::Jobs => worker.run().await,
+                CommandWork::Assessments => assessor.run().await,
             }
         }
     });
@@ -136,7 +164,7 @@ async fn run_in_process(
     let commanded = async {
         let result = tokio::select! {
             result = command(&api) => result,
-            () = signals.first.cancelled(), if !works => Ok(ExitCode::from(130)),
+            () = signals.first.cancelled(), if work == CommandWork::Nothing => Ok(ExitCode::from(130)),
         };
         done.cancel();
         result
@@ -146,6 +174,8 @@ async fn run_in_process(
             () = signals.first.cancelled() => {}
             () = done.cancelled() => {}
         }
+        // What has not ended goes back to the queue.
+        assessor.stop();
         let ended = signals::drain(&worker, &mut working, &signals.second).await;
         stop.settled.cancel();
         ended
@@ -227,6 +257,19 @@ impl AdminApi {
         self.request::<IgnoredAny>(Method::DELETE, path, Bytes::new(), None).await.map(drop)
     }
 
+    /// A file, as it is.
+    pub async fn download(&self, path: &str) -> anyhow::Result<Bytes> {
+        self.fetch(Method::GET, path, Bytes::new(), None).await
+    }
+
+    /// The address of a page for people, if there is a server.
+    pub fn page(&self, path: &str) -> Option<Url> {
+        match &self.transport {
+            Transport::InProcess(_) => None,
+            Transport::Remote { server, .. } => server.join(path).ok(),
+        }
+    }
+
     async fn request<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -234,13 +277,24 @@ impl AdminApi {
         body: Bytes,
         kind: Option<&str>,
     ) -> anyhow::Result<T> {
+        let bytes = self.fetch(method, path, body, kind).await?;
+        // A parser's message would not help: what was sent is for programs.
+        let answer = serde_json::from_slice(if bytes.is_empty() { b"null" } else { &bytes });
+        answer.map_err(|_| {
+            anyhow!("the answer to {path} could not be read: is --server a Buildoff of this version?")
+        })
+    }
+
+    async fn fetch(
+        &self,
+        method: Method,
+        path: &str,
+        body: Bytes,
+        kind: Option<&str>,
+    ) -> anyhow::Result<Bytes> {
         let (status, bytes) = self.transport.request(method, path, body, kind).await?;
         if status.is_success() {
-            // A parser's message would not help: what was sent is for programs.
-            let answer = serde_json::from_slice(if bytes.is_empty() { b"null" } else { &bytes });
-            return answer.map_err(|_| {
-                anyhow!("the answer to {path} could not be read: is --server a Buildoff of this version?")
-            });
+            return Ok(bytes);
         }
         let error: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let message = error["error"].as_str().map(str::to_owned);

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::api::{AdminApi, ApiArgs};
+use super::api::{AdminApi, ApiArgs, CommandWork};
 use super::output::{self, OutputArgs};
 use super::selection::{AddressQuery, SelectionArgs};
 
@@ -40,7 +40,7 @@ struct CliCancelled {
 }
 
 pub(super) fn run(arguments: &CancelArgs) -> anyhow::Result<ExitCode> {
-    arguments.connection.run(false, async |api| cancel(api, arguments).await)
+    arguments.connection.run(CommandWork::Nothing, async |api| cancel(api, arguments).await)
 }
 
 async fn cancel(api: &AdminApi, arguments: &CancelArgs) -> anyhow::Result<ExitCode> {

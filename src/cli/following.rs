@@ -53,7 +53,7 @@ impl FollowedJobs {
             let is_settled = api.stop.settled.is_cancelled();
             let request = json!({ "jobs": open.iter().collect::<Vec<_>>() });
             let ask = async || api.send(Method::POST, "/api/admin/jobs/progress", &request).await;
-            let mut progress: JobsProgressResponse = retry(api, &display, ask).await?;
+            let mut progress: JobsProgressResponse = retry(api, |words| display.note(words), ask).await?;
             for job in &progress.ended {
                 open.remove(&job.id);
             }
@@ -80,15 +80,15 @@ impl FollowedJobs {
         api: &AdminApi,
         ask: impl AsyncFn() -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
-        retry(api, &self.display, ask).await
+        retry(api, |words| self.display.note(words), ask).await
     }
 }
 
-/// Asks again if the server does not answer for a while, as when it restarts. It goes on with the jobs meanwhile, or
-/// afterwards.
-async fn retry<T>(
+/// Asks again if the server does not answer for a while, as when it restarts. It goes on with the work meanwhile, or
+/// afterwards. `note` tells so once.
+pub(super) async fn retry<T>(
     api: &AdminApi,
-    display: &ProgressDisplay,
+    note: impl Fn(&str),
     ask: impl AsyncFn() -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let since = Instant::now();
@@ -100,7 +100,7 @@ async fn retry<T>(
         };
         if !is_told {
             is_told = true;
-            display.note(&format!("{error:#}; asking again for up to {} minutes", RETRY_TIME.as_secs() / 60));
+            note(&format!("{error:#}; asking again for up to {} minutes", RETRY_TIME.as_secs() / 60));
         }
         tokio::select! {
             () = sleep(RETRY_INTERVAL) => {}

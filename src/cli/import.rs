@@ -10,7 +10,7 @@ use indicatif::ProgressBar;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::api::{AdminApi, AdminApiError, ApiArgs};
+use super::api::{AdminApi, AdminApiError, ApiArgs, CommandWork};
 use super::output;
 use crate::arena::builds::BuildSlot;
 use crate::arena::shipped_builds::EXTENSIONS;
@@ -75,7 +75,7 @@ struct CliArenaSettings {
 /// Success if all files were imported.
 pub(super) fn run(arguments: &ImportArgs) -> anyhow::Result<ExitCode> {
     let files = arguments.files()?;
-    arguments.connection.run(false, async |api| import(api, arguments, files).await)
+    arguments.connection.run(CommandWork::Nothing, async |api| import(api, arguments, files).await)
 }
 
 async fn import(api: &AdminApi, arguments: &ImportArgs, files: Vec<PathBuf>) -> anyhow::Result<ExitCode> {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::api::{AdminApi, ApiArgs};
+use super::api::{AdminApi, ApiArgs, CommandWork};
 use super::output::{self, OutputArgs};
 use super::selection::{AddressQuery, SelectionArgs};
 use crate::web::JudgedView;
@@ -68,7 +68,7 @@ struct CliJob {
 }
 
 pub(super) fn run(arguments: &JobsArgs) -> anyhow::Result<ExitCode> {
-    arguments.connection.run(false, async |api| list(api, arguments).await)
+    arguments.connection.run(CommandWork::Nothing, async |api| list(api, arguments).await)
 }
 
 async fn list(api: &AdminApi, arguments: &JobsArgs) -> anyhow::Result<ExitCode> {

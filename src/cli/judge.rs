@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::api::{AdminApi, ApiArgs};
+use super::api::{AdminApi, ApiArgs, CommandWork};
 use super::following::{FollowedJobs, JobsCost, exit_code, needed};
 use super::job_progress::JobWords;
 use super::output::{self, OutputArgs};
@@ -68,7 +68,9 @@ struct JudgeSummary {
 
 /// Success if everything that the command waited for was judged.
 pub(super) fn run(arguments: &JudgeArgs) -> anyhow::Result<ExitCode> {
-    arguments.connection.run(arguments.follows(), async |api| judge(api, arguments).await)
+    arguments
+        .connection
+        .run(CommandWork::jobs_if(arguments.follows()), async |api| judge(api, arguments).await)
 }
 
 async fn judge(api: &AdminApi, arguments: &JudgeArgs) -> anyhow::Result<ExitCode> {

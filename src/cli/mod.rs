@@ -103,8 +103,10 @@ enum CliCommand {
     Agents(agents::AgentsArgs),
     /// Put an agent through tasks of the block world, and score it.
     ///
-    /// Needs no database and no server, and stores nothing but the files that are named. With a scenario that names another
-    /// assessor, orders the assessment there. Exit codes: 0 if it is finished, 2 if it could not be.
+    /// Stores the assessment in this installation and carries it out, or orders it at a server with --server. With
+    /// --no-store, everything happens in memory. With a scenario that names another assessor, orders it there. Ctrl-C stops
+    /// following; what is stored goes on in a running Buildoff. Exit codes: 0 if it is finished, 1 if it was rejected,
+    /// cancelled or failed, 2 if it could not run, 130 if the command was stopped.
     Assess(assess::AssessArgs),
     /// Read results of assessments that others have published, in any of the shapes in use.
     ///

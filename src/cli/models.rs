@@ -11,7 +11,7 @@ use anyhow::ensure;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::api::ApiArgs;
+use super::api::{ApiArgs, CommandWork};
 use super::catalog::{self, CatalogEntry};
 use super::output::OutputArgs;
 use crate::arena::ModelKey;
@@ -219,7 +219,7 @@ fn parse_via(text: &str) -> Result<(String, String), String> {
 
 pub(super) fn run(arguments: &ModelsArgs) -> anyhow::Result<ExitCode> {
     let json = arguments.output.json;
-    arguments.connection.run(false, async |api| {
+    arguments.connection.run(CommandWork::Nothing, async |api| {
         let patch =
             async |keys: &[ModelKey], change| catalog::patch_each::<CliModel>(api, keys, &change, json).await;
         match arguments.command.as_ref().unwrap_or(&ModelsCommand::List) {

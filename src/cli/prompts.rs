@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::api::ApiArgs;
+use super::api::{ApiArgs, CommandWork};
 use super::catalog::{self, CatalogEntry};
 use super::output::OutputArgs;
 use crate::arena::PromptId;
@@ -80,7 +80,7 @@ struct CliPrompt {
 
 pub(super) fn run(arguments: &PromptsArgs) -> anyhow::Result<ExitCode> {
     let json = arguments.output.json;
-    arguments.connection.run(false, async |api| {
+    arguments.connection.run(CommandWork::Nothing, async |api| {
         let patch = async |slugs: &[PromptId], change| {
             catalog::patch_each::<CliPrompt>(api, slugs, &change, json).await
         };

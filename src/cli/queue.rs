@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::api::{AdminApi, ApiArgs};
+use super::api::{AdminApi, ApiArgs, CommandWork};
 use super::output;
 use crate::web::PausesView;
 
@@ -28,7 +28,7 @@ enum QueueChange {
 }
 
 pub(super) fn run(arguments: &QueueArgs) -> anyhow::Result<ExitCode> {
-    arguments.connection.run(false, async |api| queue(api, arguments.change.as_ref()).await)
+    arguments.connection.run(CommandWork::Nothing, async |api| queue(api, arguments.change.as_ref()).await)
 }
 
 async fn queue(api: &AdminApi, change: Option<&QueueChange>) -> anyhow::Result<ExitCode> {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::api::{AdminApi, AdminApiError, ApiArgs};
+use super::api::{AdminApi, AdminApiError, ApiArgs, CommandWork};
 use super::output::{self, OutputArgs};
 
 #[derive(clap::Args)]
@@ -60,7 +60,7 @@ struct ReparseOutcome {
 
 /// Success if every job has a build now.
 pub(super) fn run(arguments: &ReparseArgs) -> anyhow::Result<ExitCode> {
-    arguments.connection.run(false, async |api| reparse(api, arguments).await)
+    arguments.connection.run(CommandWork::Nothing, async |api| reparse(api, arguments).await)
 }
 
 async fn reparse(api: &AdminApi, arguments: &ReparseArgs) -> anyhow::Result<ExitCode> {

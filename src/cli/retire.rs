@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::api::{AdminApi, ApiArgs};
+use super::api::{AdminApi, ApiArgs, CommandWork};
 use super::output::{self, OutputArgs};
 use crate::arena::{ModelKey, PromptId};
 
@@ -43,7 +43,7 @@ struct CliCell {
 }
 
 pub(super) fn run(arguments: &RetireArgs) -> anyhow::Result<ExitCode> {
-    arguments.connection.run(false, async |api| retire(api, arguments).await)
+    arguments.connection.run(CommandWork::Nothing, async |api| retire(api, arguments).await)
 }
 
 async fn retire(api: &AdminApi, arguments: &RetireArgs) -> anyhow::Result<ExitCode> {

@@ -4,7 +4,7 @@ mod follow;
 
 use std::process::ExitCode;
 
-use super::api::{AdminApi, ApiArgs};
+use super::api::{AdminApi, ApiArgs, CommandWork};
 use super::job_progress::JobWords;
 use super::output::{self, OutputArgs};
 use super::selection::{AddressQuery, SelectionArgs};
@@ -54,7 +54,9 @@ pub(super) struct SeedArgs {
 
 /// Success if models could be asked, and each build that the command waited for is ready.
 pub(super) fn run(arguments: &SeedArgs) -> anyhow::Result<ExitCode> {
-    arguments.connection.run(arguments.follows(), async |api| seed(api, arguments).await)
+    arguments
+        .connection
+        .run(CommandWork::jobs_if(arguments.follows()), async |api| seed(api, arguments).await)
 }
 
 async fn seed(api: &AdminApi, arguments: &SeedArgs) -> anyhow::Result<ExitCode> {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::api::{AdminApi, ApiArgs};
+use super::api::{AdminApi, ApiArgs, CommandWork};
 use super::output::{self, OutputArgs};
 use crate::web::PausesView;
 
@@ -73,7 +73,7 @@ struct CliProvider {
 }
 
 pub(super) fn run(arguments: &StatusArgs) -> anyhow::Result<ExitCode> {
-    arguments.connection.run(false, async |api| status(api, arguments.output.json).await)
+    arguments.connection.run(CommandWork::Nothing, async |api| status(api, arguments.output.json).await)
 }
 
 async fn status(api: &AdminApi, json: bool) -> anyhow::Result<ExitCode> {

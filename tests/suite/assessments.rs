@@ -1,6 +1,7 @@
 //! Assessments: who may order them, how they are run and published, whatever stops in the middle.
 
 mod boards;
+mod commands;
 mod orders;
 mod over_a2a;
 mod running;
@@ -33,6 +34,13 @@ impl AssessmentFixture {
     async fn new(variables: &[(&str, &str)]) -> Self {
         let db = TestDb::new().await;
         let server = start_server(&db, variables).await;
+        Self { db, server }
+    }
+
+    /// A server that shows assessments and leaves them to others.
+    async fn without_assessor() -> Self {
+        let db = TestDb::new().await;
+        let server = TestServer::start_with_env(db.pool.clone(), &[("RATE_LIMITS", "off")]).await;
         Self { db, server }
     }
 
