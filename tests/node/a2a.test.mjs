@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -76,3 +77,57 @@ test("an error keeps its words", async () => {
   await assert.rejects(client.sendMessage(request({ data: { skill: "paint" } })), /There is no skill/);
   await assert.rejects(client.getTask({ id: "no", tenant: "" }), /There is no such task/);
 });
+
+test("an assessment is ordered and followed to its result", async () => {
+  const agent = createServer(walk);
+  await new Promise((resolve) => agent.listen(0, "127.0.0.1", () => resolve(undefined)));
+  try {
+    const url = `http://127.0.0.1:${agent.address().port}`;
+    const order = { participants: { agent: url }, config: { tasks: ["craft_ladder"], max_steps: 3, seed: 7 } };
+    const client = await new ClientFactory().createFromUrl(site);
+    const states = [], words = [], artifacts = [];
+    for await (const { payload } of client.sendMessageStream(request({ data: order }))) {
+      if (payload?.$case === "artifactUpdate") artifacts.push(payload.value.artifact);
+      if (payload?.$case !== "statusUpdate") continue;
+      states.push(payload.value.status.state);
+      const said = payload.value.status.message?.parts[0].content.value;
+      if (said) words.push(said);
+    }
+    assert.equal(states.at(-1), TaskState.TASK_STATE_COMPLETED, words.join("\n"));
+    assert.deepEqual(words, [
+      "Starting MCU evaluation with 1 tasks from crafting",
+      "Running task: craft ladder (category: crafting)",
+      "Task 'craft_ladder': 0.0",
+    ]);
+    assert.deepEqual(artifacts.map((artifact) => artifact.name), ["Result"]);
+    const [summary, result] = artifacts[0].parts;
+    assert.match(summary.content.value, /^MCU Evaluation Result\nCategories: crafting\n/);
+    assert.deepEqual(Object.keys(result.content.value.task_metrics), ["craft_ladder"]);
+  } finally {
+    agent.closeAllConnections();
+    agent.close();
+  }
+});
+
+// An agent of A2A 1.0 that walks forward.
+async function walk(incoming, outgoing) {
+  const answer = (value) => {
+    outgoing.setHeader("content-type", "application/json");
+    outgoing.end(JSON.stringify(value));
+  };
+  if (incoming.method === "GET") {
+    const url = `http://${incoming.headers.host}/`;
+    return answer({
+      name: "Walker", description: "Walks.", version: "1", capabilities: {}, skills: [],
+      defaultInputModes: ["text/plain"], defaultOutputModes: ["text/plain"],
+      supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+    });
+  }
+  let body = "";
+  for await (const chunk of incoming) body += chunk;
+  const { id, params } = JSON.parse(body);
+  const sent = JSON.parse(params.message.parts[0].text);
+  const said = sent.type === "init" ? { type: "ack", success: true } : { type: "action", keys: ["forward"] };
+  const message = { messageId: "m", contextId: "c", role: "ROLE_AGENT", parts: [{ text: JSON.stringify(said) }] };
+  answer({ jsonrpc: "2.0", id, result: { message } });
+}

@@ -51,7 +51,7 @@ def test_the_card_is_read(site):
     versions = [(interface.protocol_binding, interface.protocol_version) for interface in card.supported_interfaces]
     assert versions == [("JSONRPC", "1.0"), ("JSONRPC", "0.3")]
     assert card.supported_interfaces[0].url == f"{site}/a2a"
-    assert [skill.id for skill in card.skills] == ["check", "build-rules"]
+    assert [skill.id for skill in card.skills] == ["check", "build-rules", "assess"]
 
 
 @pytest.mark.parametrize("config", [{"streaming": True}, {"streaming": False}, {"streaming": False, "polling": True}])

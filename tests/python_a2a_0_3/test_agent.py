@@ -1,6 +1,7 @@
 """An agent on the official SDK of A2A 0.3, which Buildoff asks."""
 
 import asyncio
+import contextlib
 import json
 import threading
 
@@ -52,21 +53,31 @@ class Builder(AgentExecutor):
 @pytest.fixture(scope="module", params=[True, False], ids=["streaming", "polled"])
 def agent(request):
     builder = Builder()
-    server = uvicorn.Server(uvicorn.Config(app(builder, request.param), port=0, log_level="error"))
+    with serving(builder, request.param) as url:
+        yield builder, url
+
+
+@contextlib.contextmanager
+def serving(executor, streams):
+    """The address of an agent that does what an executor says."""
+    card = card_of(streams)
+    handler = DefaultRequestHandler(agent_executor=executor, task_store=InMemoryTaskStore())
+    app = A2AStarletteApplication(agent_card=card, http_handler=handler).build()
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
         assert thread.is_alive()
     port = server.servers[0].sockets[0].getsockname()[1]
-    builder.card.url = f"http://127.0.0.1:{port}/"
-    yield builder, f"http://127.0.0.1:{port}"
+    card.url = f"http://127.0.0.1:{port}/"
+    yield f"http://127.0.0.1:{port}"
     server.should_exit = True
     thread.join()
 
 
-def app(builder, streams):
+def card_of(streams):
     skill = AgentSkill(id="build", name="Build", description="Builds huts", tags=["voxel"])
-    builder.card = AgentCard(
+    return AgentCard(
         name="Hut",
         description="Builds huts.",
         version="1.0.0",
@@ -76,8 +87,6 @@ def app(builder, streams):
         default_output_modes=["text/plain"],
         skills=[skill],
     )
-    handler = DefaultRequestHandler(agent_executor=builder, task_store=InMemoryTaskStore())
-    return A2AStarletteApplication(agent_card=builder.card, http_handler=handler).build()
 
 
 def wanted(url, prompt):

@@ -42,7 +42,7 @@ def test_the_card_is_read(site):
     card = asyncio.run(run())
     assert card.protocol_version == "0.3.0"
     assert card.url == f"{site}/a2a"
-    assert [skill.id for skill in card.skills] == ["check", "build-rules"]
+    assert [skill.id for skill in card.skills] == ["check", "build-rules", "assess"]
 
 
 @pytest.mark.parametrize("streaming", [True, False])
