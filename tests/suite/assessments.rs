@@ -3,6 +3,7 @@
 mod boards;
 mod orders;
 mod over_a2a;
+mod pages;
 mod running;
 
 use std::time::Duration;
