@@ -11,7 +11,7 @@ use axum::routing::get;
 use buildoff_world::ENGINE;
 use serde::Deserialize;
 
-use super::assessments::{asked_in_words, state_in_words};
+use super::assessments::{asked_title, state_in_words};
 use super::tasks::{available_categories, words_of};
 use crate::app::App;
 use crate::arena::agents::{self, RegisteredAgent};

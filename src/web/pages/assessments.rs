@@ -249,6 +249,11 @@ pub(in crate::web) fn asked_in_words(config: &Value) -> String {
     if asked.is_empty() { "all short tasks".to_owned() } else { format_names(&asked) }
 }
 
+/// The same as a title.
+pub(super) fn asked_title(config: &Value) -> String {
+    capitalised(&asked_in_words(config))
+}
+
 /// A sentence of words that may be one already.
 fn sentence_of(words: &str) -> String {
     let words = capitalised(words.trim());

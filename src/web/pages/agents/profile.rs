@@ -10,7 +10,7 @@ use serde::Deserialize;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::super::assessments::{asked_in_words, state_in_words};
+use super::super::assessments::{asked_title, state_in_words};
 use super::super::tasks::words_of;
 use crate::app::App;
 use crate::arena::ModelKey;
@@ -21,6 +21,7 @@ use crate::judge::scores::Revision;
 use crate::outbound;
 use crate::web::api::assessments::ListedAssessmentView;
 use crate::web::api::boards::{self, BoardQuery};
+use crate::web::filters::capitalised;
 use crate::web::query::{self, PageQuery};
 use crate::web::{Error, ErrorCode, Page, ShareCard, filters};
 
@@ -158,6 +159,10 @@ impl AgentPlaces {
             words.push("with the crafting shortcut".to_owned());
         }
         words.join(", ")
+    }
+
+    fn kind_title(&self) -> String {
+        capitalised(&self.kind())
     }
 
     fn address(&self, place: &AgentPlace) -> String {
