@@ -310,7 +310,8 @@ impl AssessmentView {
             wanted_at: assessment.wanted_at,
             started_at: assessment.started_at,
             ended_at: assessment.ended_at,
-            score: runs.iter().filter_map(|run| run.score).sum(),
+            // The sum of nothing is −0.
+            score: runs.iter().filter_map(|run| run.score).sum::<f64>() + 0.0,
             max_score: runs.iter().map(|run| run.max_score).sum(),
             runs,
         })

@@ -58,6 +58,11 @@ impl AssessmentView {
         self.runs.iter().filter(|run| run.state == RunState::Ended).count()
     }
 
+    /// From 0 to 100.
+    fn percent_done(&self) -> f64 {
+        100.0 * self.ended_runs() as f64 / self.runs.len().max(1) as f64
+    }
+
     /// What is the case now, as a sentence.
     fn state_sentence(&self) -> String {
         match self.state {
@@ -136,13 +141,16 @@ impl AssessmentView {
 impl AssessmentPage {
     /// The categories on whose boards the result counts.
     fn board_categories(&self) -> Vec<&str> {
-        let order = self.order.as_ref().filter(|_| self.view.agent.is_some());
+        let can_count = self.view.is_finished() || !self.view.state.is_over();
+        let order = self.order.as_ref().filter(|_| can_count && self.view.agent.is_some());
         order.map(AssessmentOrder::whole_categories).unwrap_or_default()
     }
 
     /// Why it does not count on any board.
     fn unranked(&self) -> &'static str {
-        if self.view.agent.is_none() {
+        if self.view.state.is_over() && !self.view.is_finished() {
+            "no, since there is no result"
+        } else if self.view.agent.is_none() {
             "no, since no agent of the register has this address"
         } else if !self.view.seed_is_drawn {
             "no, since the seed was asked for"
