@@ -15,8 +15,8 @@ pub use self::claims::{
     AssessmentLease, ClaimedAssessment, ClaimedRun, EndedRun, RunEndingKind, RunProgress, RunSummary, claim,
 };
 pub use self::reading::{
-    Assessment, AssessmentState, RunState, StoredResult, StoredRun, find, find_run, list, recording, results,
-    runs,
+    Assessment, AssessmentState, ResultTotal, RunState, StoredResult, StoredRun, find, find_run, list,
+    recording, results, runs, totals,
 };
 
 use a2a::{A2aTaskState, TaskChange};

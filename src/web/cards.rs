@@ -13,15 +13,21 @@ use axum::response::Response;
 use axum::routing::get;
 use uuid::Uuid;
 
-use self::layouts::{CardSide, CardStanding};
+use self::layouts::{CardScores, CardSide, CardStanding};
 use self::poster::{PictureSource, Poster};
 use super::Error;
+use super::api::assessments::AssessmentView;
 use super::api::builds::{BuildAccess, find_build, find_grid, parse_id};
 use super::api::models::{find_profile, no_model};
+use super::api::runs::RunView;
 use super::derived::{ContentRequest, Representation};
 use super::encoding::Encoding;
+use super::filters::capitalised;
+use super::pages::agents::profile;
+use super::pages::assessments::asked_in_words;
 use super::pictures::damaged_build;
 use crate::app::App;
+use crate::arena::assessments::AssessmentState;
 use crate::arena::builds::{self, CorruptGridError, StoredGrid};
 use crate::arena::leaderboard::{LadderEntry, Leaderboard};
 use crate::arena::{ModelKey, Reveal, gallery, shipped_builds};
@@ -44,6 +50,8 @@ pub(super) fn routes() -> Router<App> {
         .route("/cards/models/{file}", get(model))
         .route("/cards/prompts/{file}", get(prompt))
         .route("/cards/matchups/{file}", get(matchup))
+        .route("/cards/agents/{file}", get(agent))
+        .route("/cards/assessments/{file}", get(assessment))
         .route("/cards/leaderboard.png", get(leaderboard))
         .route("/cards/buildoff.png", get(site))
 }
@@ -84,6 +92,38 @@ async fn matchup(request: ContentRequest, Path(file): Path<String>) -> Result<Re
     let sides = [&reveal.a, &reveal.b].map(|side| CardSide { name: &side.display_name, build: side.build });
     let poster = layouts::matchup(&build.prompt_text, sides, reveal.choice);
     answer(&request, poster, ONE_DAY).await
+}
+
+/// Its place on the usual board of all categories, and how it does in each.
+async fn agent(request: ContentRequest, Path(file): Path<String>) -> Result<Response, Error> {
+    let agent = profile::find(&request.app, stem(&file)?).await?;
+    let groups = profile::places(&request.app, &agent.entry.key).await?;
+    let places = groups.first().map(|group| group.places.as_slice()).unwrap_or_default();
+    let shares: Vec<f64> = places.iter().skip(1).map(|place| place.total / place.max).collect();
+    let (score, subject) = match places.first() {
+        Some(all) => (
+            format!("Rank {} of {}", all.rank, all.agents),
+            format!("{:.1} of {} points in a block world", all.total, all.max),
+        ),
+        None => ("No results yet".to_owned(), "An agent in a block world".to_owned()),
+    };
+    let scores = CardScores { name: &agent.entry.name, subject: &subject, score: &score, shares: &shares };
+    answer(&request, layouts::agent(&scores), FIVE_MINUTES).await
+}
+
+async fn assessment(request: ContentRequest, Path(file): Path<String>) -> Result<Response, Error> {
+    let view = AssessmentView::find(&request.app, stem(&file)?).await?;
+    let shares: Vec<f64> = view.runs.iter().map(RunView::share).collect();
+    let score = format!("{:.1} of {}", view.score, view.max_score);
+    let score = match view.state {
+        AssessmentState::Finished => score,
+        AssessmentState::Running => format!("{score} so far"),
+        AssessmentState::Queued => "Not begun yet".to_owned(),
+        AssessmentState::Failed | AssessmentState::Cancelled => "No result".to_owned(),
+    };
+    let subject = capitalised(&asked_in_words(&view.config));
+    let scores = CardScores { name: view.contestant(), subject: &subject, score: &score, shares: &shares };
+    answer(&request, layouts::agent(&scores), FIVE_MINUTES).await
 }
 
 async fn leaderboard(request: ContentRequest) -> Result<Response, Error> {

@@ -29,6 +29,7 @@ mod pages;
 mod pictures;
 mod query;
 pub mod server;
+mod terrains;
 mod textures;
 mod this_machine;
 mod views;
@@ -84,6 +85,7 @@ pub fn routes() -> Router<App> {
         .merge(pages::about::routes())
         .merge(pages::admin::routes())
         .merge(pages::agents::routes())
+        .merge(pages::assessments::routes())
         .merge(openapi::routes(&document))
         .merge(pages::blocks::routes())
         .merge(pages::builds::routes())
@@ -97,6 +99,7 @@ pub fn routes() -> Router<App> {
         .merge(pages::me::routes())
         .merge(pages::models::routes())
         .merge(pages::prompts::routes())
+        .merge(pages::runs::routes())
         .merge(pages::chat::routes())
         .merge(pages::sandbox::routes())
         .merge(pages::tasks::routes())

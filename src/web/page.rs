@@ -62,7 +62,10 @@ const SECTIONS: [(&str, &[MenuEntry]); 4] = [
             ("/prompts", "Prompts"),
         ],
     ),
-    ("Agents", &[("/agents/connect", "Connect"), ("/world", "World"), ("/tasks", "Tasks")]),
+    (
+        "Agents",
+        &[("/agents", "Boards"), ("/agents/connect", "Connect"), ("/world", "World"), ("/tasks", "Tasks")],
+    ),
     ("Sandbox", &[("/sandbox", "Sandbox")]),
     ("Docs", &[("/about", "How it works"), ("/format", "Format"), ("/blocks", "Blocks"), ("/api", "API")]),
 ];

@@ -4,6 +4,7 @@ mod boards;
 mod commands;
 mod orders;
 mod over_a2a;
+mod pages;
 mod running;
 
 use std::time::Duration;

@@ -151,6 +151,56 @@ pub async fn board(executor: impl PgExecutor<'_>, filter: &BoardFilter<'_>) -> s
     .await
 }
 
+/// An agent's place on the board of a category.
+#[derive(Clone, Debug)]
+pub struct BoardPlace {
+    pub category: String,
+    pub revision: String,
+    pub judge: Option<String>,
+    pub assisted: bool,
+    pub rank: i64,
+    /// How many agents stand on this board.
+    pub agents: i64,
+    pub total: f64,
+    pub max: f64,
+    pub tasks: i32,
+    pub tries: i32,
+    pub assessment: Uuid,
+    pub ended_at: OffsetDateTime,
+}
+
+/// The places of an agent on the boards of all categories, ranked as on [`board`].
+pub async fn places(
+    executor: impl PgExecutor<'_>,
+    agent: &ModelKey,
+    world: &str,
+) -> sqlx::Result<Vec<BoardPlace>> {
+    sqlx::query_as!(
+        BoardPlace,
+        r#"
+        SELECT
+            category, revision, judge, assisted, rank AS "rank!", agents AS "agents!", total, max, tasks, tries,
+            assessment_id AS assessment, ended_at
+        FROM (
+            SELECT
+                entries.*, rank() OVER (board ORDER BY total DESC, tasks DESC, ended_at) AS rank,
+                count(*) OVER board AS agents
+            FROM board_entries AS entries
+            JOIN agents ON agents.key = agent_key AND agents.url = entries.url
+                AND (agents.card IS NULL OR agents.card ->> 'version' = version)
+            WHERE world = $2
+            WINDOW board AS (PARTITION BY category, revision, coalesce(judge, ''), assisted)
+        ) AS places
+        WHERE agent_key = $1
+        ORDER BY assisted, revision, judge NULLS FIRST, category
+        "#,
+        agent as _,
+        world,
+    )
+    .fetch_all(executor)
+    .await
+}
+
 /// The boards that have entries, by what is the same for all of their results.
 pub async fn kinds(
     executor: impl PgExecutor<'_>,

@@ -315,3 +315,28 @@ pub async fn results(executor: impl PgExecutor<'_>, assessment: Uuid) -> sqlx::R
     .fetch_all(executor)
     .await
 }
+
+/// The sums of a result without a judge.
+#[derive(Clone, Copy, Debug)]
+pub struct ResultTotal {
+    pub assessment: Uuid,
+    pub total: f64,
+    pub max: f64,
+}
+
+/// The sums of those of these assessments that have a result.
+pub async fn totals(executor: impl PgExecutor<'_>, assessments: &[Uuid]) -> sqlx::Result<Vec<ResultTotal>> {
+    sqlx::query_as!(
+        ResultTotal,
+        r#"
+        SELECT
+            assessment_id AS assessment, (result ->> 'total_score')::double precision AS "total!",
+            (result ->> 'max_score')::double precision AS "max!"
+        FROM assessment_results
+        WHERE assessment_id = ANY($1) AND judge IS NULL
+        "#,
+        assessments,
+    )
+    .fetch_all(executor)
+    .await
+}

@@ -1,25 +1,28 @@
 //! `/api/assessments`: agents are put through tasks of the block world, and what came of it.
 
+mod listing;
+
 use std::convert::Infallible;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use moka::future::Cache;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use time::OffsetDateTime;
 use tokio::time::sleep;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
+pub(in crate::web) use self::listing::ListedAssessmentView;
 use super::runs::RunView;
 use crate::app::App;
 use crate::arena::ModelKey;
@@ -35,15 +38,12 @@ use crate::web::openapi::codes;
 use crate::web::order_rights::MayOrder;
 use crate::web::{Error, ErrorCode};
 
-/// Assessments on a page of the list.
-const PAGE: usize = 50;
-
 /// How often a watched assessment is looked at, for all who watch it together.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 
 pub(in crate::web) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(order, list))
+        .routes(routes!(order, listing::list))
         .routes(routes!(show, cancel))
         .routes(routes!(events))
         .routes(routes!(results))
@@ -127,47 +127,6 @@ pub(in crate::web) struct AssessedCardView {
     pub digest: String,
 }
 
-/// An assessment in a list.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ListedAssessment)]
-pub(in crate::web) struct ListedAssessmentView {
-    pub id: Uuid,
-    pub state: AssessmentState,
-    #[schema(required)]
-    pub agent: Option<AssessedAgentView>,
-    pub host: String,
-    pub world: String,
-    pub revision: Revision,
-    #[serde(with = "time::serde::rfc3339")]
-    pub wanted_at: OffsetDateTime,
-    #[serde(with = "time::serde::rfc3339::option")]
-    #[schema(required)]
-    pub ended_at: Option<OffsetDateTime>,
-}
-
-#[derive(Serialize, ToSchema)]
-#[schema(as = Assessments)]
-struct AssessmentsResponse {
-    assessments: Vec<ListedAssessmentView>,
-    /// Where the next page begins: the value of `before`. Null on the last page.
-    #[schema(required)]
-    next: Option<Uuid>,
-}
-
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-struct ListQuery {
-    /// Only assessments of this agent.
-    #[param(example = "tower_bot")]
-    agent: Option<String>,
-    /// Only assessments with tasks of this category.
-    #[param(example = "crafting")]
-    category: Option<String>,
-    /// Only assessments that were ordered before this one.
-    before: Option<Uuid>,
-}
-
 /// Order an assessment
 ///
 /// An agent is put through tasks of the block world. Owners of agents order them with their token, and admins with theirs.
@@ -191,28 +150,6 @@ async fn order(
     let id = app.assessor.place(&order, &rights, None).await?;
     let view = OrderedView { id, url: format!("/assessments/{id}"), state: AssessmentState::Queued };
     Ok((StatusCode::ACCEPTED, Json(view)))
-}
-
-/// List assessments
-///
-/// The newest first, 50 on a page.
-#[utoipa::path(
-    get, path = "/api/assessments", tag = "Agents", operation_id = "listAssessments", params(ListQuery),
-    responses((status = OK, description = "Assessments, without their runs.", body = AssessmentsResponse)),
-)]
-async fn list(
-    State(app): State<App>,
-    Query(ListQuery { agent, category, before }): Query<ListQuery>,
-) -> Result<Json<AssessmentsResponse>, Error> {
-    let agent = agent.map(|key| key.parse::<ModelKey>().map_err(|_| ErrorCode::NoAgent)).transpose()?;
-    let limit = PAGE as i64 + 1;
-    let mut found =
-        assessments::list(&app.replica, agent.as_ref(), category.as_deref(), before, limit).await?;
-    let has_more = found.len() > PAGE;
-    found.truncate(PAGE);
-    let next = found.last().filter(|_| has_more).map(|last| last.id);
-    let assessments = found.iter().map(ListedAssessmentView::of).collect();
-    Ok(Json(AssessmentsResponse { assessments, next }))
 }
 
 /// Get an assessment
@@ -373,25 +310,11 @@ impl AssessmentView {
             wanted_at: assessment.wanted_at,
             started_at: assessment.started_at,
             ended_at: assessment.ended_at,
-            score: runs.iter().filter_map(|run| run.score).sum(),
+            // The sum of nothing is −0.
+            score: runs.iter().filter_map(|run| run.score).sum::<f64>() + 0.0,
             max_score: runs.iter().map(|run| run.max_score).sum(),
             runs,
         })
-    }
-}
-
-impl ListedAssessmentView {
-    pub fn of(assessment: &Assessment) -> Self {
-        Self {
-            id: assessment.id,
-            state: assessment.state,
-            agent: AssessedAgentView::of(assessment.agent.as_ref(), assessment.agent_name.as_deref()),
-            host: outbound::host_and_port(&assessment.url).unwrap_or_default(),
-            world: assessment.world.clone(),
-            revision: assessment.revision,
-            wanted_at: assessment.wanted_at,
-            ended_at: assessment.ended_at,
-        }
     }
 }
 

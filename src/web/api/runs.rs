@@ -1,6 +1,7 @@
 //! `/api/runs`: an agent at one task, and what it saw.
 
 use axum::Json;
+use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
@@ -23,6 +24,7 @@ use crate::judge::scores::VideoScore;
 use crate::web::derived::{ContentRequest, IMMUTABLE, NO_STORE, Representation};
 use crate::web::encoding::Encoding;
 use crate::web::openapi::codes;
+use crate::web::terrains::shared_terrains;
 use crate::web::{Error, ErrorCode};
 
 /// Width and height of the pictures of a run.
@@ -197,18 +199,20 @@ async fn recording(State(app): State<App>, Path(id): Path<String>) -> Result<Res
 async fn frame(request: ContentRequest, Path((id, step)): Path<(String, u64)>) -> Result<Response, Error> {
     let ContentRequest { app, client, headers, .. } = request;
     let (run, bytes) = published_recording(&app, &id).await?;
-    let name = format!("{}-{step}", run.id);
+    if i64::try_from(step).map_or(true, |step| step > i64::from(run.steps)) {
+        return Err(Error::not_found("The run has no such step."));
+    }
+    let name = format!("run-{}-{step}", run.id);
     let representation = Representation {
         kind: "image/webp",
         name: &name,
         encoding: Encoding::Identity,
         cache_control: IMMUTABLE,
     };
-    let draw = async {
-        let drawn = app.work.run(client, move || draw(&bytes, step)).await?;
-        drawn.map_err(Error::internal)?.ok_or_else(|| Error::not_found("The run has no such step."))
-    };
-    representation.respond(&headers, draw).await
+    let terrains = shared_terrains();
+    let load = async { Ok::<_, Error>(move || draw(&bytes, step, &terrains).map_err(Error::internal)) };
+    let picture = async { app.pictures.get(client, name.as_str().into(), load).await.map(Body::from) };
+    representation.respond(&headers, picture).await
 }
 
 /// The recording of a run whose assessment has ended.
@@ -221,17 +225,14 @@ async fn published_recording(app: &App, id: &str) -> Result<(RunView, Vec<u8>), 
     Ok((run, bytes))
 }
 
-/// Heavy work. None if the run has no such step.
-fn draw(recording: &[u8], step: u64) -> anyhow::Result<Option<Vec<u8>>> {
+/// Heavy work.
+fn draw(recording: &[u8], step: u64, terrains: &Terrains) -> anyhow::Result<Vec<u8>> {
     let recording = Recording::read(recording)?;
-    if step > recording.steps() {
-        return Ok(None);
-    }
     let mut frame = Frame::new(FRAME_SIZE[0], FRAME_SIZE[1]);
-    recording.replay(&Terrains::default(), |episode| {
+    recording.replay(terrains, |episode| {
         if episode.world().tick() == step {
             episode.world().view(&mut frame);
         }
     })?;
-    Ok(Some(picture_of(&frame).lossy_webp(80.0)?))
+    Ok(picture_of(&frame).lossy_webp(80.0)?)
 }

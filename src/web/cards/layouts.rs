@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::lettering::Weight::{self, Medium, SemiBold};
-use super::poster::{ACCENT, Anchor, HEIGHT, INK, PictureSource, Poster, SOFT, TextStyle, WIDTH};
+use super::poster::{ACCENT, Anchor, HEIGHT, INK, PictureSource, Poster, SOFT, TRACK, TextStyle, WIDTH};
 use crate::arena::Choice;
 use crate::web::filters::capitalised;
 
@@ -26,6 +26,11 @@ pub struct CardSide<'a> {
 const MARGIN: f32 = 64.0;
 /// The width of the text beside a large picture.
 const COLUMN: f32 = 520.0;
+/// Where bars stand beside the text.
+const BARS: [f32; 2] = [680.0, 456.0];
+/// The highest that a bar is, and the room for all of them.
+const BAR_HEIGHT: f32 = 34.0;
+const BARS_HEIGHT: f32 = 500.0;
 const TITLE_SIZES: [f32; 5] = [84.0, 74.0, 64.0, 56.0, 48.0];
 const SUBTITLE_SIZES: [f32; 3] = [44.0, 38.0, 34.0];
 
@@ -97,6 +102,37 @@ pub fn model(name: &str, standing: Option<&CardStanding>, models: usize, build: 
             [MARGIN, end + 20.0],
             text_style(Medium, SOFT, 1, &SUBTITLE_SIZES),
         )),
+    }
+    poster
+}
+
+/// What an agent has scored, in a sentence, and how much of each task or category it has: shares from 0 to 1.
+pub struct CardScores<'a> {
+    pub name: &'a str,
+    /// What it was about.
+    pub subject: &'a str,
+    /// The largest words after the name.
+    pub score: &'a str,
+    pub shares: &'a [f64],
+}
+
+/// An agent, or one of its assessments, with a bar for each share.
+pub fn agent(scores: &CardScores<'_>) -> Poster {
+    let mut poster = Poster::new();
+    let end = poster.set_text(scores.name, [MARGIN, 64.0], text_style(SemiBold, INK, 2, &TITLE_SIZES));
+    let end =
+        poster.set_text(scores.score, [MARGIN, end + 16.0], text_style(SemiBold, ACCENT, 1, &[64.0, 52.0]));
+    poster.set_text(scores.subject, [MARGIN, end + 12.0], text_style(Medium, SOFT, 2, &SUBTITLE_SIZES));
+    let pitch = (BARS_HEIGHT / scores.shares.len().max(1) as f32).min(1.5 * BAR_HEIGHT);
+    let height = (pitch * 0.7).min(BAR_HEIGHT);
+    let top = (HEIGHT as f32 - pitch * scores.shares.len() as f32) / 2.0;
+    let [left, width] = BARS;
+    for (i, share) in scores.shares.iter().enumerate() {
+        let y = top + pitch * i as f32;
+        poster.rule([left, y], [width, height], TRACK);
+        if *share > 0.0 {
+            poster.rule([left, y], [(width * *share as f32).clamp(2.0, width), height], ACCENT);
+        }
     }
     poster
 }
@@ -229,6 +265,16 @@ mod tests {
             ("leaderboard", leaderboard(&[standing(1), standing(2), standing(103)])),
             ("empty leaderboard", leaderboard(&[])),
             ("site", site()),
+            (
+                "agent",
+                agent(&CardScores {
+                    name: words,
+                    subject: words,
+                    score: "1234.5 of 2345",
+                    shares: &[0.5; 48],
+                }),
+            ),
+            ("agent elsewhere", agent(&CardScores { name: words, subject: "", score: words, shares: &[] })),
         ];
         for choice in [Choice::A, Choice::B, Choice::Tie, Choice::BothBad] {
             all.push(("matchup", matchup(words, sides(), choice)));

@@ -19,6 +19,7 @@ const BACKGROUND: [u8; 4] = [0xf6, 0xf5, 0xf1, 0xff];
 pub const INK: &str = "#1b1a17";
 pub const SOFT: &str = "#59564d";
 pub const ACCENT: &str = "#2b44bd";
+pub const TRACK: &str = "#e3e1d8";
 
 /// The content of a card, in pixels from the top left.
 #[derive(Clone, Debug, Template)]

@@ -116,7 +116,7 @@ error_codes! {
         "This model has builds or jobs, so it cannot be deleted. Disable it instead.");
     ModelIsFixed("model_is_fixed", CONFLICT, Console, "This model cannot be changed",
         "This model has builds or is being asked for one, so its provider, ID and options cannot be changed. Add it under another key, or retire its builds.");
-    NoAgent("no_agent", NOT_FOUND, Leaderboard, "Agent not found",
+    NoAgent("no_agent", NOT_FOUND, Section, "Agent not found",
         "This agent does not exist.");
     NoAgentToken("no_agent_token", UNAUTHORIZED, Section, "A token is needed",
         "Only the agent’s owner can do this, with a token that an admin makes.");
@@ -322,6 +322,7 @@ impl From<RejectionCode> for ErrorCode {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RecoveryLink {
+    Agents,
     Arena,
     Builds,
     Console,
@@ -339,6 +340,7 @@ enum RecoveryLink {
 impl RecoveryLink {
     fn link(self, method: &Method, path: &str) -> (&'static str, &'static str) {
         match self {
+            Self::Agents => ("/agents", "See all agents"),
             Self::Arena => ("/", "Go to the arena"),
             Self::Builds => ("/builds", "Browse all builds"),
             Self::Console => ("/admin", "Go to the console"),
@@ -355,6 +357,7 @@ impl RecoveryLink {
     fn section(path: &str) -> Self {
         match path.split('/').nth(1) {
             Some("admin") => Self::Console,
+            Some("agents" | "assessments" | "runs") => Self::Agents,
             Some("builds") => Self::Builds,
             Some("judge") => Self::Judge,
             Some("leaderboard" | "models") => Self::Leaderboard,
@@ -397,6 +400,7 @@ mod tests {
         for (path, section) in [
             ("/builds/7", "/builds"),
             ("/models/elm", "/leaderboard"),
+            ("/runs/7", "/agents"),
             ("/admin/jobs/7", "/admin"),
             ("/nothing", "/"),
             ("", "/"),

@@ -193,8 +193,18 @@ impl ShownSolution {
     }
 }
 
+/// The categories of which any task can be run here.
+pub(super) fn available_categories() -> impl Iterator<Item = &'static str> {
+    CATEGORIES.iter().filter(|category| category.available().next().is_some()).map(|category| category.name)
+}
+
+/// The steps of our own solution of a task, if there is one.
+pub(super) fn solution_steps(category: &str, name: &str) -> Option<u64> {
+    Some(ShownTask::find(category, name).ok()?.solution.as_ref()?.steps)
+}
+
 /// "Build a wall", of `build_a_wall`.
-fn words_of(name: &str) -> String {
+pub(super) fn words_of(name: &str) -> String {
     capitalised(&name.replace('_', " "))
 }
 

@@ -1,7 +1,7 @@
 //! The pictures of tasks: how each begins, and its solution as a moving picture. They are drawn when they are first
 //! wanted, and kept among the other pictures.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
 use anyhow::Context;
 use axum::Router;
@@ -21,6 +21,7 @@ use crate::web::Error;
 use crate::web::derived::{ContentRequest, IMMUTABLE, Representation};
 use crate::web::encoding::Encoding;
 use crate::web::query::PageQuery;
+use crate::web::terrains::shared_terrains;
 
 /// The sizes of the pictures of a start.
 const START: [usize; 2] = [640, 360];
@@ -137,18 +138,6 @@ async fn answer(
         cache_control: shown.cache_control(query),
     };
     representation.respond(&headers, bytes).await
-}
-
-/// The terrains that all pictures now in work begin on. Making one takes a second and tens of megabytes, so that a page of
-/// pictures shares them, and the last picture drops them.
-fn shared_terrains() -> Arc<Terrains> {
-    static SHARED: Mutex<Weak<Terrains>> = Mutex::new(Weak::new());
-    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-    shared.upgrade().unwrap_or_else(|| {
-        let terrains = Arc::new(Terrains::default());
-        *shared = Arc::downgrade(&terrains);
-        terrains
-    })
 }
 
 fn start_of(
