@@ -66,7 +66,8 @@ enum AgentsCommand {
     },
     /// Put an agent to a task, print each message, and say why the score is what it is.
     ///
-    /// Needs no database and no server.
+    /// Needs no database and no server. Exit codes: 0 if the agent took part, 1 if it would not begin or did not answer, 2
+    /// if the run could not begin.
     Try(r#try::TryArgs),
     /// Enable agents.
     Enable {

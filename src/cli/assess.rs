@@ -169,7 +169,7 @@ impl AssessArgs {
 
     fn say_run_ends(&self, task: &str, score: Option<f64>, problem: Option<&str>) -> anyhow::Result<()> {
         let score = score.map_or("not scored".to_owned(), |score| format!("{score:?}"));
-        let problem = problem.map_or(String::new(), |problem| format!(" ({problem})"));
+        let problem = problem.map_or(String::new(), |problem| format!(" ({})", output::printable(problem)));
         self.say(format_args!("Task '{task}': {score}{problem}"))
     }
 
@@ -178,7 +178,7 @@ impl AssessArgs {
         let file = match ending {
             AssessEnding::Finished(file) => file,
             AssessEnding::Unsuccessful(words) => {
-                output::note(words);
+                output::note(output::printable(&words));
                 return Ok(ExitCode::FAILURE);
             }
             AssessEnding::Stopped => return Ok(ExitCode::from(130)),

@@ -71,8 +71,14 @@ fn print(out: &mut impl Write, found: &JudgesOutput) -> io::Result<()> {
 fn print_report(out: &mut impl Write, report: &JudgeReport) -> io::Result<()> {
     let JudgeReport { judge, provider, agreement, larger_build, own_provider, .. } = report;
     match provider {
-        Some(provider) => writeln!(out, "{} ({}, {provider})", judge.key, judge.kind)?,
-        None => writeln!(out, "{} ({})", judge.key, judge.kind)?,
+        Some(provider) => writeln!(
+            out,
+            "{} ({}, {})",
+            output::printable(&judge.key),
+            judge.kind,
+            output::printable(provider)
+        )?,
+        None => writeln!(out, "{} ({})", output::printable(&judge.key), judge.kind)?,
     }
     let mut line = |label: &str, value: String| writeln!(out, "  {label:34} {value}");
     line("builds scored", report.scored_builds.to_string())?;

@@ -32,6 +32,11 @@ pub(super) fn line(line: impl Display) -> io::Result<()> {
     writeln!(stdout(), "{line}")
 }
 
+/// Words of others, without what a terminal would obey.
+pub(super) fn printable(words: &str) -> String {
+    words.chars().filter(|letter| !letter.is_control()).collect()
+}
+
 /// Writes a line for people to standard error. The command goes on although nobody may read it.
 pub fn note(line: impl Display) {
     note_part(format_args!("{line}\n"));

@@ -47,12 +47,21 @@ pub enum Command {
 /// # Errors
 /// If the command cannot be carried out.
 pub fn run(command: Command, prefix: &[&str]) -> anyhow::Result<ExitCode> {
-    match command {
-        Command::Serve => pipe::serve_standard_streams()?,
-        Command::Replay(args) => return replay::run(&args),
-        Command::Bench(args) => bench::run(&args, prefix)?,
-        Command::Look(args) => look::run(&args)?,
-        Command::Tasks(command) => return tasks::run(&command),
+    let result = match command {
+        Command::Serve => pipe::serve_standard_streams().map(|()| ExitCode::SUCCESS).map_err(Into::into),
+        Command::Replay(args) => replay::run(&args),
+        Command::Bench(args) => bench::run(&args, prefix).map(|()| ExitCode::SUCCESS),
+        Command::Look(args) => look::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Tasks(command) => tasks::run(&command),
+    };
+    match result {
+        // The reader of the output, such as `head`, has read enough.
+        Err(error) if is_closed_output(&error) => Ok(ExitCode::SUCCESS),
+        result => result,
     }
-    Ok(ExitCode::SUCCESS)
+}
+
+fn is_closed_output(error: &anyhow::Error) -> bool {
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>());
+    causes.any(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }

@@ -47,7 +47,7 @@ pub enum TasksCommand {
         #[arg(long)]
         lenient: bool,
         /// On how many seeds the starts are checked.
-        #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(..=1000))]
+        #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=1000))]
         seeds: u64,
         #[arg(long)]
         json: bool,
@@ -68,9 +68,10 @@ pub struct OwnTasks {
 }
 
 impl OwnTasks {
+    /// A folder that was named has to be there.
     fn folder(&self) -> Option<PathBuf> {
         let usual = || Some(PathBuf::from(std::env::var_os("DATA_DIR")?).join("tasks"));
-        self.dir.clone().or_else(usual).filter(|folder| folder.is_dir())
+        self.dir.clone().or_else(|| usual().filter(|folder| folder.is_dir()))
     }
 
     /// The tasks in the folder that are in order. Of the others, it is said what is wrong.
@@ -175,7 +176,12 @@ fn list(own: &OwnTasks, json: bool) -> anyhow::Result<ExitCode> {
         let text = entry.text.as_deref().unwrap_or("not available");
         writeln!(output, "{name:width$}  {stage}  {stars:3}  {text}")?;
     }
-    writeln!(output, "\n{} tasks can be run.", entries.iter().filter(|entry| entry.available).count())?;
+    writeln!(
+        output,
+        "\nThe letter is the stage: A for this world, B with creatures, C with a wild world, X for never; the stars \
+         are the difficulty. `tasks show NAME` says what a task needs."
+    )?;
+    writeln!(output, "{} tasks can be run.", entries.iter().filter(|entry| entry.available).count())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -209,7 +215,10 @@ fn show(name: &str, own: &OwnTasks, json: bool) -> anyhow::Result<ExitCode> {
                 task.payable()
             )?;
         }
-        None => writeln!(output, "It cannot be run in this world.")?,
+        None => {
+            let needs: Vec<&str> = entry.needs.iter().map(|need| need.words()).collect();
+            writeln!(output, "It cannot be run in this world yet. It needs {}.", needs.join(", "))?;
+        }
     }
     if let Some(upstream) = &entry.upstream {
         writeln!(output, "In the benchmark's own file: {upstream}.")?;

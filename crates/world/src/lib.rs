@@ -63,3 +63,8 @@ pub use world::{Body, World};
 /// The engine, which names what recordings were made with. What changes a state, a picture or
 /// [`Volume::grid`] raises its number.
 pub const ENGINE: &str = "buildoff-1.1";
+
+/// The beginning of a text from a file of others, without what a terminal would obey.
+fn printable(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).take(40).collect()
+}

@@ -261,6 +261,12 @@ impl Recording {
                 }
                 Line::End(end) => {
                     let hash = unhex(&end.r#final).ok_or_else(|| wrong("it is no hash"))?;
+                    if (&mut text).take(1).read_to_end(&mut Vec::new())? > 0 {
+                        return Err(RecordingError::Line(
+                            number + 1,
+                            "nothing comes after the last line".to_owned(),
+                        ));
+                    }
                     if end.steps != steps {
                         return Err(wrong("it counts other steps than there are"));
                     }
@@ -303,7 +309,7 @@ impl Recording {
     ) -> Result<Episode, RecordingError> {
         let Beginning { engine, task, seed } = &self.beginning;
         if engine != ENGINE {
-            return Err(RecordingError::OtherEngine(engine.clone()));
+            return Err(RecordingError::OtherEngine(crate::printable(engine)));
         }
         let mut episode = Episode::new(task, *seed, terrains);
         look(&episode);

@@ -102,7 +102,7 @@ impl Episode {
         read.map_err(|error| unreadable(&error))?;
         let save: Save<World> = serde_json::from_slice(&text).map_err(|error| unreadable(&error))?;
         if save.engine != ENGINE {
-            return Err(SaveError::OtherEngine(save.engine.chars().take(40).collect()));
+            return Err(SaveError::OtherEngine(crate::printable(&save.engine)));
         }
         save.check()?;
         let scene = save.scene.parse().map_err(|error| unreadable(&error))?;

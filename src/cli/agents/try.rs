@@ -10,7 +10,7 @@ use world::Terrains;
 use crate::assess::WorldThreads;
 use crate::assess::order::{AssessmentOrder, ConfigBody, NameList};
 use crate::assess::report::{ScoredRun, TaskScores};
-use crate::assess::run::{RunExchange, RunListener, RunOutcome, RunSetup, RunTimes, run_task};
+use crate::assess::run::{RunEnding, RunExchange, RunListener, RunOutcome, RunSetup, RunTimes, run_task};
 use crate::cli::{output, runtime, until_stopped};
 use crate::generate::a2a::agent_address;
 use crate::generate::{AgentSecrets, Endpoint, ProviderKind, agent_provider};
@@ -83,7 +83,8 @@ pub(super) fn run(arguments: &TryArgs, json: bool) -> anyhow::Result<ExitCode> {
         } else {
             explain(&outcome, &metrics)?;
         }
-        Ok(ExitCode::SUCCESS)
+        let took_part = !matches!(outcome.ending, RunEnding::Refused(_) | RunEnding::Silent(_));
+        Ok(if took_part { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }))
 }
 
@@ -100,8 +101,8 @@ impl RunListener for ExchangePrinter {
             return;
         }
         let answer: String = exchange.answer.split_whitespace().collect::<Vec<_>>().join(" ");
-        let mut shown: String = answer.chars().take(MAX_SHOWN).collect();
-        if shown.len() < answer.len() {
+        let mut shown: String = output::printable(&answer).chars().take(MAX_SHOWN).collect();
+        if answer.chars().count() > MAX_SHOWN {
             shown.push('…');
         }
         let milliseconds = exchange.took.as_secs_f64() * 1000.0;
@@ -114,7 +115,8 @@ impl RunListener for ExchangePrinter {
         } else {
             format!("; paid {} (score {:.2})", exchange.reward, exchange.score)
         };
-        let problem = exchange.problem.map_or(String::new(), |problem| format!("\n  no action: {problem}"));
+        let problem = exchange.problem.map(output::printable);
+        let problem = problem.map_or(String::new(), |problem| format!("\n  no action: {problem}"));
         self.result = output::line(format_args!("{sent} → {shown} ({milliseconds:.0} ms){paid}{problem}"));
     }
 }
@@ -124,7 +126,8 @@ fn explain(outcome: &RunOutcome, metrics: &TaskScores) -> std::io::Result<()> {
     let score = metrics.total_score.map_or("none".to_owned(), |score| score.to_string());
     output::line(format_args!(
         "\nThe run: {} after {} steps. Score: {score}",
-        outcome.ending, outcome.steps
+        output::printable(&outcome.ending.to_string()),
+        outcome.steps
     ))?;
     output::line(format_args!("  paid: {} of {}", outcome.given, outcome.payable))?;
     for (step, reward) in &outcome.paid {

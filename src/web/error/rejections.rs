@@ -94,6 +94,10 @@ fn problem(message: &str, field: &str) -> String {
         return "The JSON ends too early".to_owned();
     }
     let field = if field.is_empty() { String::new() } else { format!("{field}: ") };
+    // An array in place of an object is read like one, by position.
+    if message.starts_with("invalid length ") && message.contains(", expected struct ") {
+        return format!("{field}an object is needed here, not a list");
+    }
     let found = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
     if let Some((found, wanted)) = found.and_then(|rest| rest.split_once(", expected ")) {
         return format!("{field}{} is needed here, not {}", plain(wanted), plain(&value(found)));
@@ -155,6 +159,10 @@ mod tests {
             ),
             (
                 JSON,
+                "invalid length 0, expected struct JudgementRequest with 4 elements at line 1 column 2",
+                "an object is needed here, not a list",
+            ),
+            (
                 "tags: invalid type: map, expected a sequence at line 1 column 9",
                 "tags: a list is needed here, not an object (line 1, column 9).",
             ),

@@ -59,6 +59,9 @@ struct TaskReading<'a> {
 impl TaskReading<'_> {
     fn take(&mut self, file: TaskFile) {
         match file.text {
+            Some(text) if text.value.contains(|letter: char| letter.is_control() && letter != '\n') => {
+                self.problems.push(TaskProblem::at(&text, "text has letters that cannot be seen".to_owned()));
+            }
             Some(text) if !text.value.trim().is_empty() && text.value.chars().count() <= 2000 => {
                 self.task.text = text.value.trim().to_owned();
             }
