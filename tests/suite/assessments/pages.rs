@@ -30,9 +30,11 @@ impl AssessmentFixture {
     }
 }
 
-/// An agent that crafts planks past the pointer, whatever the task.
+/// Crafts planks past the pointer.
+const CRAFT: &str = r#"{"craft": "oak_planks"}"#;
+
 async fn crafter() -> FakeAgent {
-    FakeAgent::start([AgentStep::Act(r#"{"craft": "oak_planks"}"#)]).await
+    FakeAgent::start([AgentStep::Act(CRAFT)]).await
 }
 
 fn planks() -> Value {
@@ -134,7 +136,8 @@ async fn a_finished_assessment_and_its_runs_say_what_the_score_is_made_of() {
     let agent = crafter().await;
     let id = fixture.ordered(&agent.url, &planks()).await;
     let ended = fixture.finished(&id).await;
-    let [first, second] = run_ids(&ended).try_into().unwrap();
+    // In the order of the catalogue.
+    let [ladder, planks] = run_ids(&ended).try_into().unwrap();
     let results = format!("href=\"/api/assessments/{id}/results.json\"");
     fixture
         .assert_page_says(
@@ -144,7 +147,7 @@ async fn a_finished_assessment_and_its_runs_say_what_the_score_is_made_of() {
                 "no, since no agent of the register has this address",
                 "7, as asked for",
                 "href=\"/tasks/crafting/craft_oak_planks\"",
-                &format!("href=\"/runs/{first}\""),
+                &format!("href=\"/runs/{planks}\""),
                 &results,
                 "not Minecraft",
                 ended["card"]["digest"].as_str().unwrap(),
@@ -153,21 +156,21 @@ async fn a_finished_assessment_and_its_runs_say_what_the_score_is_made_of() {
         .await;
     fixture
         .assert_page_says(
-            &format!("/runs/{first}"),
+            &format!("/runs/{planks}"),
             &[
                 "<strong>Paid</strong> <span>10 points for crafting oak planks, once.",
                 "All steps were taken",
                 "assisted",
                 "and that is the score",
                 "<dt>Crafted</dt>",
-                &format!("/api/runs/{first}/recording"),
+                &format!("/api/runs/{planks}/recording"),
                 "buildoff world replay craft_oak_planks-",
                 "Our own solution takes",
             ],
         )
         .await;
-    fixture.assert_page_says(&format!("/runs/{second}"), &["<strong>Not paid</strong>", "paid 0 of"]).await;
-    let (_, page) = fixture.page(&format!("/runs/{first}")).await;
+    fixture.assert_page_says(&format!("/runs/{ladder}"), &["<strong>Not paid</strong>", "paid 0 of"]).await;
+    let (_, page) = fixture.page(&format!("/runs/{planks}")).await;
     assert_eq!(page.matches("/frames/").count(), 7, "the view before each step, and the end");
     assert_eq!(page.matches("loading=\"lazy\"").count(), 7);
 }
@@ -230,10 +233,13 @@ async fn the_pages_fit_every_size_and_theme() {
     let fixture = AssessmentFixture::new(&[]).await;
     let mut page = open_page(&fixture.server.url_for("/agents")).await;
     assert_fits_everywhere(&mut page, "agents-none").await;
-    let (agent, slow) = (crafter().await, sleeper().await);
+    // A whole category is quick if the agent refuses.
+    let agent = FakeAgent::start([AgentStep::Error(-32603, "not today")]).await;
+    let slow = sleeper().await;
     fixture.add_agent("crafter", &agent).await;
     let id = fixture.ordered("crafter", &json!({ "task_category": ["motion"] })).await;
     fixture.finished(&id).await;
+    agent.replace_script([AgentStep::Act(CRAFT)]);
     let short = fixture.ordered("crafter", &planks()).await;
     let run = run_ids(&fixture.finished(&short).await).remove(0);
     let running = fixture.ordered(&slow.url, &json!({ "task_category": ["crafting"] })).await;
