@@ -160,9 +160,10 @@ mod tests {
             (
                 JSON,
                 "invalid length 0, expected struct JudgementRequest with 4 elements at line 1 column 2",
-                "an object is needed here, not a list",
+                "an object is needed here, not a list (line 1, column 2).",
             ),
             (
+                JSON,
                 "tags: invalid type: map, expected a sequence at line 1 column 9",
                 "tags: a list is needed here, not an object (line 1, column 9).",
             ),

@@ -103,3 +103,22 @@ fn what_is_no_recording_is_told_with_its_line() {
     }
     assert!(Recording::read(b"hello").is_err());
 }
+
+#[test]
+fn nothing_comes_after_the_last_line_and_a_strange_engine_is_named_without_control_characters() {
+    use std::io::{Read as _, Write as _};
+    let packed = |text: &str| {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(text.as_bytes()).unwrap();
+        packed.finish().unwrap()
+    };
+    let terrains = Terrains::default();
+    let mut text = String::new();
+    GzDecoder::new(&*recorded(&terrains, 45.0)).read_to_string(&mut text).unwrap();
+    let lines = text.lines().count();
+    let longer = Recording::read(&packed(&format!("{text}garbage\n"))).err().unwrap();
+    assert_eq!(longer.to_string(), format!("line {}: nothing comes after the last line", lines + 1));
+    let strange = text.replace(ENGINE, "\\u001b[31m-strange-engine");
+    let strange = Recording::read(&packed(&strange)).unwrap().replay(&terrains, |_| ()).err().unwrap();
+    assert!(strange.to_string().starts_with("it was made with [31m-strange-engine"), "{strange}");
+}

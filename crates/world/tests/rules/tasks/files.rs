@@ -26,6 +26,7 @@ fn a_wrong_file_is_refused_in_words_with_the_line() {
         ("text: Do it.\n", "", None, "text is missing"),
         ("text: Do it.", "text: ''", Some(1), "text has 1 to 2000"),
         ("text: Do it.", "text: [1]", Some(1), ""),
+        ("text: Do it.", "text: \"\\e]0;x\\a\"", Some(1), "letters that cannot be seen"),
         ("name: meadow", "name: moon", Some(2), "no scene \"moon\""),
         ("name: meadow", "name: cave, start: hillside", Some(2), "only the meadow"),
         ("outcrop:", "castle:", Some(4), "no place \"castle\"; there are block, "),
