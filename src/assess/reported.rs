@@ -117,7 +117,8 @@ fn read_result(
         tasks.push(task);
     }
     let total = result["total_score"].as_f64();
-    let total = total.unwrap_or_else(|| tasks.iter().filter_map(|task| task.score).sum());
+    let total = total
+        .unwrap_or_else(|| tasks.iter().filter_map(|task| task.score).fold(0.0, |sum, score| sum + score));
     let text = |field: &str| result[field].as_str().map(short);
     Ok(ReportedResult {
         agent: agent.to_owned(),

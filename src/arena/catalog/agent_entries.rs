@@ -68,6 +68,9 @@ impl ContestantKind {
     }
 }
 
+/// What stands in the addresses of pages and of the API where keys of agents do.
+const RESERVED_KEYS: [&str; 3] = ["board", "connect", "examples"];
+
 impl AgentEntry {
     /// What is wrong with it, as a sentence.
     pub fn problem(&self) -> Option<String> {
@@ -80,9 +83,12 @@ impl AgentEntry {
             .as_deref()
             .filter(|name| !is_variable(name))
             .map(|_| "keyVariable must be the name of an environment variable, made of A-Z, 0-9 and _");
+        let key = RESERVED_KEYS
+            .contains(&self.key.as_str())
+            .then_some("this key is a page of its own; choose another");
         check_length("name", &self.name, 1..=80)
             .or_else(|| check_length("note", &self.note, 0..=1000))
-            .or_else(|| address.or(variable).map(str::to_owned))
+            .or_else(|| address.or(variable).or(key).map(str::to_owned))
     }
 
     /// The model that it is in the arena.

@@ -174,7 +174,8 @@ impl RunPage {
     }
 
     fn paid(&self) -> f64 {
-        self.run.paid.iter().map(|payment| payment.points).sum()
+        // The sum of nothing is -0.
+        self.run.paid.iter().fold(0.0, |sum, payment| sum + payment.points)
     }
 
     /// How the score follows from what was paid.

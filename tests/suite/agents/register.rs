@@ -73,6 +73,7 @@ async fn what_cannot_be_an_agent_is_refused_and_nothing_is_stored() {
             json!({ "key": "tower", "url": "https://agents.example", "keyVariable": "my_agent" }),
             "bad_request",
         ),
+        (json!({ "key": "connect", "url": "https://agents.example" }), "bad_request"),
         (json!({ "key": "openai", "url": "https://agents.example" }), "agent_exists"),
     ] {
         let (_, answer) = fixture.add(&agent).await;
