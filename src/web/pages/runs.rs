@@ -36,7 +36,7 @@ pub(in crate::web) fn routes() -> Router<App> {
 
 #[derive(Template, WebTemplate)]
 #[template(path = "run.html")]
-struct RunPage {
+struct AgentRunPage {
     page: Page,
     run: RunView,
     assessment: AssessmentView,
@@ -86,7 +86,7 @@ async fn page(
     State(app): State<App>,
     address: ClientAddress,
     Path(id): Path<String>,
-) -> Result<([(HeaderName, &'static str); 1], RunPage), Error> {
+) -> Result<([(HeaderName, &'static str); 1], AgentRunPage), Error> {
     let (run, assessment) = RunView::find(&app, &id).await?;
     let is_public = assessment.state.is_over() && run.state == RunState::Ended;
     let recorded = if is_public { RecordedRun::load(&app, address, &run).await? } else { None };
@@ -95,7 +95,7 @@ async fn page(
     let title = format!("{}: {}", assessment.contestant(), run.title().to_lowercase());
     let card = ShareCard::of("assessments", assessment.id, title, alt);
     let task = find_task(&format!("{}/{}", run.category, run.task));
-    let view = RunPage {
+    let view = AgentRunPage {
         page: Page::at("/agents").with_card(card),
         text: task.map(|task| task.text().to_owned()).unwrap_or_default(),
         payments: TaskPayment::of(&run),
@@ -163,7 +163,7 @@ impl RecordedRun {
     }
 }
 
-impl RunPage {
+impl AgentRunPage {
     fn is_over(&self) -> bool {
         self.assessment.state.is_over()
     }

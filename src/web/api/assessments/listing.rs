@@ -14,6 +14,7 @@ use crate::arena::ModelKey;
 use crate::arena::assessments::{self, Assessment, AssessmentState, ResultTotal};
 use crate::judge::scores::Revision;
 use crate::outbound;
+use crate::web::openapi::codes;
 use crate::web::{Error, ErrorCode};
 
 /// Assessments on a page of the list.
@@ -74,6 +75,7 @@ pub(super) struct ListQuery {
 #[utoipa::path(
     get, path = "/api/assessments", tag = "Agents", operation_id = "listAssessments", params(ListQuery),
     responses((status = OK, description = "Assessments, without their runs.", body = AssessmentsResponse)),
+    extensions(("x-errors" = json!(codes([ErrorCode::NoAgent])))),
 )]
 pub(super) async fn list(
     State(app): State<App>,
