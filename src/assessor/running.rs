@@ -27,7 +27,7 @@ use crate::generate::a2a::read_card;
 use crate::generate::{Endpoint, ModelProvider, ProviderKind, RequestLimits, agent_provider};
 use crate::judge::scores::VideoScore;
 
-/// How often the lease is renewed, and shown how far a run is.
+/// How often the lease is renewed, and with it what is shown of a run.
 const RENEWAL: Duration = Duration::from_secs(1);
 
 const BROKEN: &str = "The world broke down, which is not the agent's fault.";

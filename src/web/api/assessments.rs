@@ -234,7 +234,7 @@ async fn results(State(app): State<App>, Path(id): Path<String>) -> Result<Json<
 
 /// Cancel an assessment
 ///
-/// Whoever ordered it can, and admins. What has been scored until then is not published.
+/// Whoever ordered it can, and admins; visitors without a token are not told apart. There is no result then.
 #[utoipa::path(
     delete, path = "/api/assessments/{id}", tag = "Agents", operation_id = "cancelAssessment",
     params(("id" = Uuid, Path, description = "The assessment's id.")),

@@ -315,7 +315,7 @@ async fn list_tokens(
 
 /// Make a token for an agent’s owner
 ///
-/// With it, the owner may change the agent’s address and note.
+/// With it, the owner may change the agent’s address and note, and have the agent assessed.
 #[utoipa::path(
     post, path = "/api/admin/agents/{key}/tokens", tag = "Admin", operation_id = "makeAgentToken",
     params(("key" = String, Path, description = "The agent's key.", example = "tower_bot")),
